@@ -123,12 +123,13 @@ SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) \
              $(wildcard policies/*/*.c reports/*/*.c sim/*/*.c workloads/*/*.c studies/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 MAPS := $(sort $(wildcard workloads/maps/*.json))
+SHELLS := bash zsh fish
 MODELS := $(sort $(wildcard workloads/models/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
 object = $(patsubst %.c,$(B)/objects/%.o,$(1))
 EMBEDDED := $(addprefix $(B)/objects/,policies/policy_presets.o workloads/readers/trace_maps.o \
-                                    workloads/load_model/load_models.o)
+                                    workloads/load_model/load_models.o tools/commands.o tools/completions.o)
 OBJECTS := $(call object,$(SOURCES)) $(EMBEDDED)
 MAIN := $(B)/objects/tools/main.o
 PROGRAM := $(if $(wildcard tools/main.c),$(B)/windtunnel)
@@ -141,7 +142,7 @@ SCHED_NOUNS := $(addprefix base/,mem error text buffer time names bits hash json
 SCHED_SPLIT := $(addprefix base/,error_% text_% buffer_% json_%) \
                $(addprefix topologies/,mig_% cluster_json% gang_% communication_%) \
                workloads/job_% workloads/node_ask_% policies/%
-SCHED_NOT := workloads/job_truth% topologies/mig_show%
+SCHED_NOT := workloads/job_truth%
 SCHED_SOURCES := $(filter-out $(addsuffix .c,$(SCHED_NOT)),\
     $(filter $(addsuffix .c,$(SCHED_NOUNS) $(SCHED_SPLIT)),$(SOURCES)))
 SCHED_OBJECTS := $(call object,$(SCHED_SOURCES)) $(B)/objects/policies/policy_presets.o
@@ -151,11 +152,9 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-TABLES := preset-table backfill-table defrag-table packing-table topology-table sharing-table network-table \
-    cold-start-table idle-table physics-table cliff-table headline synth-table read-table
-.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update $(TABLES) lint format sanitize \
-        fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects libraries \
-        test-small check-deps FORCE
+.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update table lint lines format \
+        sanitize fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects \
+        libraries test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
 
@@ -176,7 +175,7 @@ run: link ## Run the main scenario, two weeks on 4,000 GPUs (ARGS='...' adds arg
 	./windtunnel compare $(FLAGSHIP) --out out/flagship >/dev/null
 
 deps: ## Install the Debian packages that building, testing and linting need
-	@tools/deps build run test oracle lint clang valgrind package extra bare
+	@tools/deps build run test oracle lint lines clang valgrind package extra bare
 
 help: ## List the targets
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
@@ -194,11 +193,11 @@ clean: ## Remove what was built (records under out/ stay)
 TEST_GROUPS := start build run test
 SLOW_GROUPS := $(TEST_GROUPS) oracle lint valgrind package extra
 TESTING := compile test test-slow test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewrite $(TABLES) $(TESTING)
+INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewrite table $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
             $(if $(call goals,test-slow test-all),$(SLOW_GROUPS)) $(if $(call goals,test-all),bare) \
-            $(if $(call goals,lint),lint) $(if $(call goals,deb deb-files),package) \
+            $(if $(call goals,lint),lint) $(if $(call goals,lines),lines) $(if $(call goals,deb deb-files),package) \
             $(if $(call goals,valgrind-unit bench bench-run bench-update bench-rewrite),valgrind)
 
 check-deps:
@@ -241,9 +240,15 @@ $(call object,$(wildcard tests/*/*.c)):
 $(B)/generated/policy_presets.c: embedded = policies/config/presets.h policy_preset_texts $(PRESETS)
 $(B)/generated/trace_maps.c: embedded = workloads/readers/column_map.h column_map_texts $(MAPS)
 $(B)/generated/load_models.c: embedded = workloads/load_model/load_model.h load_model_texts $(MODELS)
+$(B)/generated/completions.c: embedded = tools/verbs.h tool_completion_texts $(SHELLS:%=tools/completions/%)
 $(B)/generated/%.c: FORCE tools/embed
 	@mkdir -p $(@D)
 	@tools/embed $(embedded) > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(B)/generated/commands.c: FORCE tools/embed_commands
+	@mkdir -p $(@D)
+	@tools/embed_commands tools/commands.txt > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(EMBEDDED): $(B)/flags | check-deps
@@ -252,6 +257,8 @@ $(EMBEDDED): $(B)/flags | check-deps
 $(B)/objects/policies/policy_presets.o: $(B)/generated/policy_presets.c
 $(B)/objects/workloads/readers/trace_maps.o: $(B)/generated/trace_maps.c
 $(B)/objects/workloads/load_model/load_models.o: $(B)/generated/load_models.c
+$(B)/objects/tools/commands.o: $(B)/generated/commands.c
+$(B)/objects/tools/completions.o: $(B)/generated/completions.c
 
 # Everything but main, for the program and the tests.
 $(B)/libwindtunnel.a: $(filter-out $(MAIN),$(OBJECTS)) $(B)/sources
@@ -265,10 +272,6 @@ $(B)/windtunnel: $(MAIN) $(B)/libwindtunnel.a tools/plugin_symbols
 
 build/windtunnel.1: $(B)/windtunnel
 	$(call say,man,$@) $< help --man > $@
-
-SHELLS := bash zsh fish
-build/completion.%: $(B)/windtunnel
-	$(call say,shell,$@) $< completion $* > $@
 
 # ---- The scheduler library -----------------------------------------------------------------------
 
@@ -304,14 +307,14 @@ install: ## Install program, library, headers, scenarios and documents (DESTDIR=
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) install-files
 
 .PHONY: install-files
-install-files: all build/windtunnel.1 $(SHELLS:%=build/completion.%)
+install-files: all build/windtunnel.1
 	install -d $(INSTALLED)/bin $(INSTALLED)/$(LIBDIR)/pkgconfig $(INSTALLED)/share/man/man1
 	install -m 755 $(B)/windtunnel $(INSTALLED)/bin/
 	sed 's|/usr/local/share|$(PREFIX)/share|' build/windtunnel.1 > $(INSTALLED)/share/man/man1/windtunnel.1
 	chmod 644 $(INSTALLED)/share/man/man1/windtunnel.1
-	install -D -m 644 build/completion.bash $(INSTALLED)/share/bash-completion/completions/windtunnel
-	install -D -m 644 build/completion.zsh $(INSTALLED)/$(ZSH_FUNCTIONS)/_windtunnel
-	install -D -m 644 build/completion.fish $(INSTALLED)/share/fish/vendor_completions.d/windtunnel.fish
+	install -D -m 644 tools/completions/bash $(INSTALLED)/share/bash-completion/completions/windtunnel
+	install -D -m 644 tools/completions/zsh $(INSTALLED)/$(ZSH_FUNCTIONS)/_windtunnel
+	install -D -m 644 tools/completions/fish $(INSTALLED)/share/fish/vendor_completions.d/windtunnel.fish
 	set -e; for file in $(DATA); do install -D -m 644 $$file $(INSTALLED)/share/windtunnel/$$file; done
 	set -e; for file in $(DOCUMENTS); do install -D -m 644 $$file $(INSTALLED)/share/doc/windtunnel/$$file; done
 	install -m 644 $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO).$(VERSION) $(INSTALLED)/$(LIBDIR)/
@@ -328,7 +331,7 @@ deb: ## Build Debian packages of what `make install` installs: build/deb/*.deb (
 
 DEB := build/deb
 .PHONY: deb-files
-deb-files: all build/windtunnel.1 $(SHELLS:%=build/completion.%)
+deb-files: all build/windtunnel.1
 	@tools/make_deb $(DEB) $(VERSION) VARIANT=$(VARIANT) CC='$(CC)'
 
 # ---- Tests ---------------------------------------------------------------------------------------
@@ -347,8 +350,8 @@ tests = $(call programs,$(1)) $(call scripts,$(1))
 # ONLY names it: `make test-slow` (in CI) and `make test-all` run it. tests/cli/determinism.sh is in both; there the
 # builds of DETERMINISM are made first, here it takes those that are there.
 SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c analytic/test_sizing.c analytic/test_statistics_oracle.sh \
-    $(addprefix cli/,bench.sh completion_shells.sh deb.sh guides.sh lint_selftest.sh near_linear.sh physics_table.sh \
-    policy_check_process.sh read_table.sh sacct_slurm.sh schema.sh sweep_slurm.sh) \
+    $(addprefix cli/,bench.sh completion_shells.sh deb.sh guides.sh lint_selftest.sh near_linear.sh table_costs.sh \
+    policy_check_process.sh sacct_slurm.sh schema.sh sweep_slurm.sh) \
     $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh
@@ -494,47 +497,8 @@ BENCH_SCRIPTS := $(call only,$(sort $(wildcard tests/bench/bench_*.sh)))
 compile: $(PROGRAM) libraries $(call object,$(SUPPORT) \
     $(foreach kind,$(KINDS) bench,$(wildcard tests/$(kind)/test_*.c)) $(wildcard tests/library/*.c tests/bench/*.c))
 
-preset-table: link ## Run the main scenario under presets, print one table (ARGS='--seed 2 --markdown', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/preset_table $(ARGS)
-
-backfill-table: link ## Replay real traces under backfill policies and estimates, in one table (ARGS='--only NASA', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/backfill_table $(ARGS)
-
-defrag-table: link ## Run the main scenario under defragmentation policies: gains and costs (ARGS='--seeds 1,2', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/defrag_table $(ARGS)
-
-packing-table: link ## Fill a GPU-sharing cluster under packing policies (ARGS='--lists cpu050', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/packing_table $(ARGS)
-
-topology-table: link ## Run a mix of gangs under topology modes and variants, on three clusters (ARGS='--seeds 1,2')
-	@WINDTUNNEL=$(B)/windtunnel tools/topology_table $(ARGS)
-
-sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies
-	@WINDTUNNEL=$(B)/windtunnel tools/sharing_table $(ARGS)
-
-idle-table: link ## Run the main scenario under idle policies
-	@WINDTUNNEL=$(B)/windtunnel tools/idle_table $(ARGS)
-
-read-table: link ## Count what reading rows of three formats costs, sorted or not (ARGS='--only swf --memory', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/read_table $(ARGS)
-
-synth-table: link ## Run a trace and what is drawn from its model, print their waits (ARGS='TRACE --seeds 20', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/synth_table $(ARGS)
-
-headline: link ## Find the most that the main cluster carries under each policy (README; hours)
-	@WINDTUNNEL=$(B)/windtunnel tools/headline $(ARGS)
-
-cold-start-table: link ## Run the main scenario with cold starts under sizes of caches, with and without warm_weight
-	@WINDTUNNEL=$(B)/windtunnel tools/cold_start_table $(ARGS)
-
-network-table: link ## Run gangs that communicate under placements, on fabrics from 1:1 to 8:1 (ARGS='--seeds 1,2')
-	@WINDTUNNEL=$(B)/windtunnel tools/network_table $(ARGS)
-
-physics-table: link ## Count what each part of the physics costs in instructions (ARGS='--days 14'; VARIANT=profiled)
-	@WINDTUNNEL=$(B)/windtunnel tools/physics_table $(ARGS)
-
-cliff-table: link ## Count what presets cost as multiples of fifo, in one table (ARGS='--presets easy --only main', ...)
-	@WINDTUNNEL=$(B)/windtunnel tools/cliff_table $(ARGS)
+table: link ## Make a table of runs side by side (NAME=backfill ARGS='--seeds 1,2'); without NAME, list them
+	@WINDTUNNEL=$(B)/windtunnel tools/table $(NAME) $(ARGS)
 
 bench: ## Count instructions per job, fail where they grew; print times (SIZE=small: short; VARIANT=release)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run
@@ -557,5 +521,8 @@ lint: objects $(B)/$(SCHED_SO) ## Check layers, the scheduler's isolation, heade
 	    find $(B)/objects -name '*.o' ! -path '*/objects/tests/*' | sort | \
 	    comm -23 - $(B)/objects.now | xargs -r rm -f
 	@CC='$(CC)' tools/lint/run $(B)/objects $(B)/$(SCHED_SO)
+
+lines: | check-deps ## Count lines of C without comments and blanks, by folder and room (ARGS='HEAD': as committed)
+	@tools/lines $(ARGS)
 
 -include $(patsubst %.o,%.d,$(OBJECTS)) $(wildcard $(B)/objects/tests/*/*.d)

@@ -182,6 +182,43 @@ void buffer_double(struct buffer *buffer, double value)
     }
 }
 
+void buffer_members(struct buffer *buffer, const char *json, ...)
+{
+    va_list values;
+    va_start(values, json);
+    for (; *json != '\0'; json++) {
+        if (*json != '%') {
+            buffer_char(buffer, *json == '\'' ? '"' : *json);
+            continue;
+        }
+        const size_t letters = strcspn(++json, "sgud") + 1;
+        const char form = json[letters - 1];
+        const char *text;
+        if (form == 'g') {
+            buffer_double(buffer, va_arg(values, double));
+        } else if (form == 's') {
+            text = va_arg(values, const char *);
+            if (text != NULL)
+                buffer_json(buffer, text_of(text));
+            else
+                buffer_string(buffer, "null");
+        } else if (form == 'd') {
+            const int value = va_arg(values, int);
+            if (json[0] == 'h')
+                buffer_string(buffer, value != 0 ? "true" : "false");
+            else
+                buffer_int(buffer, value);
+        } else {
+            buffer_format(buffer, "%llu",
+                          json[0] == 'z'   ? (unsigned long long)va_arg(values, size_t)
+                          : json[0] == 'l' ? va_arg(values, unsigned long long)
+                                           : va_arg(values, unsigned));
+        }
+        json += letters - 1;
+    }
+    va_end(values);
+}
+
 static char *put_index(char *at, unsigned index)
 {
     if (index >= 10) {

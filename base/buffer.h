@@ -61,6 +61,11 @@ void buffer_indices(struct buffer *buffer, uint16_t set);
 /* A JSON string with quotes; '<' is escaped too, so that it may stand inside HTML. */
 void buffer_json(struct buffer *buffer, struct text text);
 
+/* A piece of JSON: ' stands for a quotation mark; %s is a string, escaped and quoted (NULL: null), %g a number as
+ * buffer_double writes it, %zu %llu %u %d integers, %hhd a truth value.  The compiler checks the types.
+ *   buffer_members(out, "{'name': %s, 'mean': %g, 'n': %zu}", name, mean, n); */
+void buffer_members(struct buffer *buffer, const char *json, ...) LIKE_PRINTF(2, 3);
+
 /* Each format has one function for the names that stand in it, and no writer escapes them itself:
  *   JSON buffer_json; CSV buffer_csv, and line_text (sim/record/record_text.h) with the same bytes; HTML, XML and SVG
  *   buffer_html; OpenMetrics buffer_label; a line of another text file, such as SWF's comments, buffer_visible; a

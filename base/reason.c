@@ -41,14 +41,6 @@ const char *reason_name(enum reason reason)
     return names[reason];
 }
 
-const char *reason_legend(enum reason reason)
-{
-    return reason == REASON_HEADROOM ? "the first jobs of the queues, as many as would start if no headroom were kept"
-           : reason == REASON_RESERVED_FOR_OTHER
-               ? "the first jobs of the queues, as many as would start if nothing were reserved"
-               : NULL;
-}
-
 time_ns wait_times_sum(const struct wait_times *times)
 {
     time_ns sum = 0;

@@ -36,8 +36,6 @@ enum reason {
 };
 
 const char *reason_name(enum reason reason); /* "Resources", "NeverFits", ... */
-/* An explanation of a name that may mislead; NULL: none is needed. */
-const char *reason_legend(enum reason reason);
 
 /* The time that a job waited, by reason; {0}: it did not wait. */
 struct wait_times {

@@ -4,7 +4,7 @@
  * fact or cycle.  A scheduler that is told them has adopted what there is.  There is no other form of adoption: an
  * adaptor that has no log (sim/live/decide.h) writes such lines of what it sees in its cluster.
  *
- *   header               cluster; queues, with usage_ppm and credit_gpu_ns as they are now; policy
+ *   header               cluster; queues, with usage_ppm as it is now; policy
  *   node_changed         of each node that is not up
  *   gpu_changed          of each GPU that is partitioned, or was when the cluster was read
  *   user_usage_told      of each user with an account, where the order counts usage
@@ -21,7 +21,7 @@
  * What it does not carry, so that decisions after an adoption may differ; the test above prints how often, by cause:
  *  - Decisions that are open: their numbers are gone.  A START counts as having taken effect.  The evictions are told
  *    with a job and a node, without a decision; members that stay on a node beside others that leave count as staying.
- *  - Claims (RESERVE), repartitions and drains under way: they are made again.
+ *  - Claims (RESERVE), repartitions under way: they are made again.
  *  - Planned starts of backfill, and what conservative backfill has promised.
  *  - Back-offs of failed plans, and evictions and moves of the last hour that count against limits.
  *  - What was learned: run times by the `history` estimate, typical jobs, idle jobs, objects on nodes.

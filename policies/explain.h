@@ -60,7 +60,6 @@ struct explanation {
     /* Its next allocation step. */
     uint32_t members, members_fitting; /* fitting: the members that fit now */
     bool fits_now;                     /* all of them fit together, limits and kept space ignored */
-    bool is_behind;                    /* jobs before it would take the kept space: policies/allocate/kept_space.h */
 
     /* The shortfall, for the members that do not fit or for the headroom.  CPUs and MiB: of the node that lacks least,
      * among the nodes where this is the first thing missing. */
@@ -114,7 +113,6 @@ struct weighing {
     uint32_t taken_count;       /* starts of `before` taken as done: their space is free now */
     struct weighed_node *nodes; /* best first, then by number */
     uint32_t node_count;
-    uint32_t drained_count;               /* nodes that a drain keeps for jobs of its class queue; they have no score */
     uint32_t refused[EXPLAIN_NODE_COUNT]; /* nodes without room, by cause; EXPLAIN_FITS: the policy refuses them */
     struct weighed_head *heads;           /* in the order of the queue selection, up to the job's own class queue */
     uint32_t head_count;

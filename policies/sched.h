@@ -191,8 +191,7 @@ struct job_history {
 };
 void sched_job_history_told(struct sched *sched, job_id job, const struct job_history *history, time_ns now);
 /* The user's decayed usage in that queue (policies/state/accounts.h), in thousandths of a unit-second, takes the place
- * of what was known.  Only order policies that count usage keep it.  That of queues stands in their table: usage_ppm
- * and credit_gpu_ns. */
+ * of what was known.  Only order policies that count usage keep it.  That of queues stands in their table: usage_ppm. */
 void sched_user_usage_told(struct sched *sched, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now);
 /* A START took effect. */
 void sched_job_started(struct sched *sched, job_id job, decision_id decision, time_ns now);
@@ -283,9 +282,7 @@ struct sched_counts {
     /* Promised starts that came later, although no job outlived its planned end, no node changed and the order put no
      * job before them. */
     uint64_t late_starts;
-    uint64_t drains, drains_filled; /* drains begun; drains whose gang started on the nodes */
-    int64_t kept_gpu_ns;            /* GPU time of whole GPUs that drains kept free */
-    uint64_t recuts;                /* GPUs for which a REPARTITION was decided */
+    uint64_t recuts; /* GPUs for which a REPARTITION was decided */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
 

@@ -103,42 +103,24 @@ void gate_write_outcome(const struct gate *gate, const struct gate_result *resul
 
 /* ---- JSON ---- */
 
-static void write_pair(struct buffer *out, const char *key, double value)
-{
-    buffer_format(out, ", \"%s\": ", key);
-    buffer_double(out, value);
-}
-
 void gate_write_json(const struct gate_test *test, const struct gate_result *result, struct buffer *out)
 {
     const struct gate *gate = test->gate;
-    buffer_format(out, "{\"metric\": \"%s\"", gate->of.metric);
-    if (gate->of.cut != NULL) {
-        buffer_format(out, ", \"%s\": ", gate->of.cut);
-        buffer_json(out, text_of(gate->of.key));
-    }
+    buffer_members(out, "{'metric': %s", gate->of.metric);
+    if (gate->of.cut != NULL)
+        buffer_members(out, ", %s: %s", gate->of.cut, gate->of.key);
     if (gate->is_relative)
         buffer_format(out, ", \"%s\": \"%g%%\"", gate_bound_names[gate->bound], gate->amount * 100);
     else
-        write_pair(out, gate_bound_names[gate->bound], gate->amount);
-    if (test->side != NULL) {
-        buffer_string(out, ", \"side\": ");
-        buffer_json(out, text_of(test->side));
-    }
-    buffer_format(out, ", \"unit\": \"%s\", \"state\": \"%s\", \"method\": \"%s\"", gate->unit,
-                  gate_state_names[result->state], inference_method_names[result->method]);
-    buffer_format(out, ", \"n\": %zu, \"missing\": %zu, \"half_missing\": %zu", result->n, result->missing,
-                  result->half_missing);
-    write_pair(out, "base", result->base);
-    write_pair(out, "candidate", result->candidate);
-    write_pair(out, "difference", result->difference);
-    write_pair(out, "relative", result->relative);
-    write_pair(out, "low", result->low);
-    write_pair(out, "high", result->high);
-    write_pair(out, "relative_low", result->relative_low);
-    write_pair(out, "relative_high", result->relative_high);
-    write_pair(out, "level", result->level > 0 ? result->level : NAN);
-    write_pair(out, "p", result->p);
-    write_pair(out, "p_rank", result->p_rank);
-    buffer_char(out, '}');
+        buffer_members(out, ", %s: %g", gate_bound_names[gate->bound], gate->amount);
+    if (test->side != NULL)
+        buffer_members(out, ", 'side': %s", test->side);
+    buffer_members(out, ", 'unit': %s, 'state': %s, 'method': %s, 'n': %zu, 'missing': %zu, 'half_missing': %zu",
+                   gate->unit, gate_state_names[result->state], inference_method_names[result->method], result->n,
+                   result->missing, result->half_missing);
+    buffer_members(out, ", 'base': %g, 'candidate': %g, 'difference': %g, 'relative': %g, 'low': %g, 'high': %g",
+                   result->base, result->candidate, result->difference, result->relative, result->low, result->high);
+    buffer_members(out, ", 'relative_low': %g, 'relative_high': %g, 'level': %g, 'p': %g, 'p_rank': %g}",
+                   result->relative_low, result->relative_high, result->level > 0 ? result->level : NAN, result->p,
+                   result->p_rank);
 }

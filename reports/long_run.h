@@ -21,6 +21,7 @@
 #define REPORTS_LONG_RUN_H
 
 #include "base/buffer.h"
+#include "reports/show.h"
 #include "reports/statistics/series.h"
 #include "sim/record/record.h"
 
@@ -87,9 +88,14 @@ bool steady_write_reason(const struct steady *steady, struct buffer *out);
 /* Append an object with all of it.  No interval: low and high are null, and "reason" says why. */
 void steady_write_json(const struct steady *steady, struct buffer *out);
 
-/* Append the section of a report: queue time of all jobs and by class, and allocation; as text, and as the member
- * "steady" of an object. */
-void long_run_write_text(const struct long_run *run, double level, struct buffer *out);
+/* A row of a table of three columns: the name, the mean, its interval and what it is made of.  is_difference: of two
+ * runs, with a mark.  And the notes below such a table: jobs that did not start or are left out. */
+void steady_show(struct show *show, const char *name, const struct steady *steady, bool is_difference);
+void steady_show_left(struct show *show, const struct steady *steady, const char *why);
+
+/* The section of a report: queue time of all jobs and by class, and allocation; and as the member "steady" of an
+ * object. */
+void long_run_show(struct show *show, const struct long_run *run, double level);
 void long_run_write_json(const struct long_run *run, double level, struct buffer *out);
 
 #endif

@@ -1,15 +1,13 @@
-/* reports/long_run_write.c -- a long run as text and as JSON. */
+/* reports/long_run_write.c -- a long run as a section and as JSON. */
 #include "reports/long_run.h"
 #include "reports/view.h"
 #include "workloads/job.h"
 
-enum { NAME_WIDTH = 24 };
-
 /* As tests/analytic/test_intervals.c measures at full size; docs/statistics.md has the table. */
 static const double level_measured = 0.95;
 static const char coverage_measured[] =
-    "  of M/M/1 queues at load 0.8 such intervals hold the truth in 88 % of runs of 2,000 "
-    "jobs, 93 % of 10,000,\n  95 % of 40,000 (docs/statistics.md)\n";
+    "of M/M/1 queues at load 0.8 such intervals hold the truth in 88 % of runs of 2,000 "
+    "jobs, 93 % of 10,000, 95 % of 40,000 (docs/statistics.md)";
 
 bool steady_write_reason(const struct steady *steady, struct buffer *out)
 {
@@ -37,106 +35,109 @@ void steady_write_json(const struct steady *steady, struct buffer *out)
 {
     const struct series_mean *mean = &steady->mean;
     struct buffer reason = {0};
-    buffer_format(out, "{\"%s\": %zu, ", steady->step > 0 ? "steps" : "jobs", steady->count);
-    if (steady->step > 0) {
-        buffer_string(out, "\"step_s\": ");
-        buffer_double(out, time_to_seconds(steady->step));
-        buffer_string(out, ", ");
-    } else {
-        buffer_format(out, "\"pending\": %zu, \"left_out\": %zu, ", steady->pending, steady->left_out);
-    }
-    buffer_string(out, "\"mean_all\": ");
-    buffer_double(out, steady->mean_all);
-    buffer_string(out, ", \"mean\": ");
-    buffer_double(out, mean->of.mean);
-    buffer_string(out, ", \"low\": ");
-    buffer_double(out, mean->of.low); /* null if it is infinite */
-    buffer_string(out, ", \"high\": ");
-    buffer_double(out, mean->of.high);
-    buffer_string(out, ", \"level\": ");
-    buffer_double(out, mean->of.level);
-    buffer_format(out, ", \"warmup\": %zu, \"from_s\": ", mean->warmup_count);
-    buffer_double(out, time_to_seconds(steady->from));
-    buffer_format(out, ", \"batches\": %zu, \"batch_size\": %zu, \"autocorrelation\": ", mean->batch_count,
-                  mean->batch_size);
-    buffer_double(out, mean->autocorrelation);
-    buffer_string(out, ", \"reason\": ");
-    if (steady_write_reason(steady, &reason))
-        buffer_json(out, (struct text){reason.bytes, reason.length});
+    if (steady->step > 0)
+        buffer_members(out, "{'steps': %zu, 'step_s': %g", steady->count, time_to_seconds(steady->step));
     else
-        buffer_string(out, "null");
-    buffer_char(out, '}');
+        buffer_members(out, "{'jobs': %zu, 'pending': %zu, 'left_out': %zu", steady->count, steady->pending,
+                       steady->left_out);
+    buffer_members(out,
+                   ", 'mean_all': %g, 'mean': %g, 'low': %g, 'high': %g, 'level': %g, 'warmup': %zu, 'from_s': %g, "
+                   "'batches': %zu, 'batch_size': %zu, 'autocorrelation': %g, 'reason': %s}",
+                   steady->mean_all, mean->of.mean, mean->of.low, mean->of.high, mean->of.level, mean->warmup_count,
+                   time_to_seconds(steady->from), mean->batch_count, mean->batch_size, mean->autocorrelation,
+                   steady_write_reason(steady, &reason) ? buffer_c_string(&reason) : NULL);
     buffer_release(&reason);
 }
 
-/* ---- the section of a report ---- */
+/* ---- as a section ---- */
 
-static void write_jobs(size_t count, struct buffer *out)
+static char mark_of(const struct steady *steady)
 {
-    view_count(out, (double)count);
-    buffer_string(out, count == 1 ? " job" : " jobs");
+    if (steady->unequal == 0)
+        return '=';
+    if (!inference_has_interval(&steady->mean.of))
+        return '?';
+    return steady->mean.of.low > 0 ? '-' : steady->mean.of.high < 0 ? '+' : '~';
 }
 
-static void write_line(const char *name, const struct steady *steady, struct buffer *out)
+static void write_value(const struct steady *steady, bool is_difference, double value, struct buffer *out)
+{
+    if (is_difference)
+        view_change(out, "queue_time_mean_s", "s", value);
+    else
+        (steady->step > 0 ? view_percent : view_duration)(out, value);
+}
+
+static void write_size(const struct steady *steady, size_t count, struct buffer *out)
+{
+    if (steady->step > 0)
+        view_duration(out, time_to_seconds(steady->step) * (double)count);
+    else
+        view_words(out, count == 1 ? "%g job" : "%g jobs", (double)count);
+}
+
+void steady_show(struct show *show, const char *name, const struct steady *steady, bool is_difference)
 {
     const struct series_mean *mean = &steady->mean;
-    const bool is_steps = steady->step > 0;
-    const char *metric = is_steps ? "allocation_ratio" : "queue_time_mean_s", *unit = is_steps ? "ratio" : "s";
-    buffer_format(out, "  %-*s", NAME_WIDTH, name);
-    view_metric(out, metric, unit, mean->of.mean);
-    buffer_string(out, " (");
-    if (!steady_write_reason(steady, out)) {
-        view_metric(out, metric, unit, mean->of.low);
-        buffer_string(out, " to ");
-        view_metric(out, metric, unit, mean->of.high);
-        buffer_format(out, "), %zu batches of ", mean->batch_count);
-        if (is_steps)
-            view_duration(out, time_to_seconds(steady->step) * (double)mean->batch_size);
-        else
-            write_jobs(mean->batch_size, out);
-        buffer_string(out, " from ");
-        view_duration(out, time_to_seconds(steady->from));
-        buffer_string(out, " on; before that ");
-        if (is_steps)
-            view_duration(out, time_to_seconds(steady->step) * (double)mean->warmup_count);
-        else
-            write_jobs(mean->warmup_count, out);
-        buffer_string(out, !is_steps && mean->warmup_count == 1 ? " is left out\n" : " are left out\n");
+    show_row(show, name);
+    if (is_difference)
+        show_mark(show, mark_of(steady));
+    struct buffer *out = show_cell(show);
+    if (is_difference && steady->unequal == 0) {
+        view_words(show_cell(show), "equal for each of %g jobs", (double)steady->count);
         return;
     }
-    buffer_string(out, ")\n");
+    write_value(steady, is_difference, mean->of.mean, out);
+    out = show_cell(show);
+    buffer_char(out, '(');
+    if (steady_write_reason(steady, out)) {
+        buffer_char(out, ')');
+        return;
+    }
+    write_value(steady, is_difference, mean->of.low, out);
+    buffer_string(out, " to ");
+    write_value(steady, is_difference, mean->of.high, out);
+    buffer_format(out, "), %zu batches of ", mean->batch_count);
+    write_size(steady, mean->batch_size, out);
+    view_words(out, " from %E on", time_to_seconds(steady->from));
+    if (mean->warmup_count == 0)
+        return;
+    buffer_string(out, "; without ");
+    write_size(steady, mean->warmup_count, out);
+    buffer_string(out, " before that (with them ");
+    write_value(steady, is_difference, steady->mean_all, out);
+    buffer_char(out, ')');
 }
 
-static void write_class(const struct long_run *run, int class, double level, struct buffer *out)
+void steady_show_left(struct show *show, const struct steady *steady, const char *why)
 {
-    struct buffer name = {0};
-    const struct steady steady = long_run_waits(&run->waits, class, level);
-    buffer_format(&name, "queue time, %s", class == LONG_RUN_ALL ? "all jobs" : job_class_names[class]);
-    if (steady.count > 0)
-        write_line(buffer_c_string(&name), &steady, out);
-    buffer_release(&name);
+    if (steady->pending > 0)
+        view_words(show_line(show, SHOW_NOTE), "had not started at the end: %g (their wait so far counts)",
+                   (double)steady->pending);
+    if (steady->left_out > 0)
+        view_words(show_line(show, SHOW_NOTE), "left out: %g (%s)", (double)steady->left_out, why);
 }
 
-void long_run_write_text(const struct long_run *run, double level, struct buffer *out)
+void long_run_show(struct show *show, const struct long_run *run, double level)
 {
     const struct steady all = long_run_waits(&run->waits, LONG_RUN_ALL, level),
                         allocation = long_run_allocation(run, level);
-    buffer_format(out, "\nSteady state: means after the warm-up, %.3g %% intervals by batch means\n", 100 * level);
-    for (int c = LONG_RUN_ALL; c < JOB_CLASS_COUNT; c++)
-        write_class(run, c, level, out);
-    write_line("allocation", &allocation, out);
-    if (all.pending > 0) {
-        buffer_string(out, "  had not started at the end: ");
-        view_count(out, (double)all.pending);
-        buffer_string(out, " (their wait so far counts)\n");
+    struct buffer title = {0};
+    buffer_format(&title, "Steady state: means after the warm-up, %.3g %% intervals by batch means", 100 * level);
+    show_section(show, buffer_c_string(&title));
+    show_table(show, "", "mean", "<", NULL);
+    for (int c = LONG_RUN_ALL; c < JOB_CLASS_COUNT; c++) {
+        const struct steady steady = long_run_waits(&run->waits, c, level);
+        title.length = 0;
+        buffer_format(&title, "queue time, %s", c == LONG_RUN_ALL ? "all jobs" : job_class_names[c]);
+        if (steady.count > 0)
+            steady_show(show, buffer_c_string(&title), &steady, false);
     }
-    if (all.left_out > 0) {
-        buffer_string(out, "  left out: ");
-        view_count(out, (double)all.left_out);
-        buffer_string(out, " (rejected)\n");
-    }
+    buffer_release(&title);
+    steady_show(show, "allocation", &allocation, false);
+    steady_show_left(show, &all, "rejected");
     if (level == level_measured)
-        buffer_string(out, coverage_measured);
+        buffer_string(show_line(show, SHOW_NOTE), coverage_measured);
 }
 
 void long_run_write_json(const struct long_run *run, double level, struct buffer *out)

@@ -10,7 +10,7 @@
  *   if (error_is(error)) ... show a table instead, and error_message(&error) ...
  *
  * The SVG is meant to stand inside an HTML page: no XML header, no name spaces, no links; every series is a <g
- * class="series cN"> with N its colour, and what is black follows the classes' rules in reports/html_style.c.
+ * class="series cN"> with N its colour, and what is black follows the classes' rules in reports/show_style.c.
  */
 #ifndef REPORTS_PLOT_H
 #define REPORTS_PLOT_H
@@ -31,10 +31,10 @@ enum plot_colour {
 };
 
 struct plot_series {
-    const char *label; /* any text; NULL: none, it belongs to another series */
+    const char *label;   /* any text; NULL: none, it belongs to another series */
     const double *x, *y; /* y NAN: a gap */
-    const double *base; /* if is_filled: filled down to it, a band of a stack; NULL: down to y = 0 */
-    size_t count;       /* >= 1 */
+    const double *base;  /* if is_filled: filled down to it, a band of a stack; NULL: down to y = 0 */
+    size_t count;        /* >= 1 */
     enum plot_colour colour;
     bool is_dashed;
     bool is_filled;

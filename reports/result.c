@@ -256,9 +256,6 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_count(out, "decisions", facts->decisions);
     pair_count(out, "promised_starts", facts->promised_starts);
     pair_count(out, "late_starts", facts->late_starts);
-    pair_count(out, "drains", facts->drains);
-    pair_count(out, "drains_filled", facts->drains_filled);
-    pair_double(out, "kept_gpu_h", facts->kept_gpu_h);
     pair_count(out, "recuts", facts->recuts);
     pair_double(out, "recut_gpu_h", facts->recut_gpu_h);
     write_loop(&facts->loop, out);

@@ -316,9 +316,6 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->decisions = (uint64_t)json_get_int(&object, "decisions", 0, INT64_MAX, 0);
     facts->promised_starts = (uint64_t)json_get_int(&object, "promised_starts", 0, INT64_MAX, 0);
     facts->late_starts = (uint64_t)json_get_int(&object, "late_starts", 0, INT64_MAX, 0);
-    facts->drains = (uint64_t)json_get_int(&object, "drains", 0, INT64_MAX, 0);
-    facts->drains_filled = (uint64_t)json_get_int(&object, "drains_filled", 0, INT64_MAX, 0);
-    facts->kept_gpu_h = json_get_real(&object, "kept_gpu_h", 0, 1e18, 0);
     facts->recuts = (uint64_t)json_get_int(&object, "recuts", 0, INT64_MAX, 0);
     facts->recut_gpu_h = json_get_real(&object, "recut_gpu_h", 0, 1e18, 0);
     read_loop(&facts->loop, &object);

@@ -68,8 +68,8 @@ static void add_utilization(struct show *show, const struct metrics *metrics, co
 
 static void add_free_gpus(struct show *show, const struct metrics *metrics, const struct run_curves *curves)
 {
-    static const char *const causes[RECORD_CAUSE_COUNT] = {
-        "no GPU asked", "type", "CPUs, memory", "GPU count", "share", "MIG geometry", "topology"};
+    static const char *const causes[RECORD_CAUSE_COUNT] = {"no GPU asked", "type",         "CPUs, memory", "GPU count",
+                                                           "share",        "MIG geometry", "topology"};
     struct plot_series more[RECORD_CAUSE_COUNT];
     struct plot_series series[] = {
         series_of(curves, "free", curves->space[SPACE_IDLE], PLOT_SKY, true),

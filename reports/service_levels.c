@@ -182,10 +182,8 @@ void service_level_bound(const struct service_level *level, struct buffer *out)
 
 static void pair_number(struct buffer *out, const char *key, double value)
 {
-    if (!isfinite(value))
-        return;
-    buffer_format(out, ", \"%s\": ", key);
-    buffer_double(out, value);
+    if (isfinite(value))
+        buffer_members(out, ", %s: %g", key, value);
 }
 
 void service_levels_write_json(const struct service_levels *levels, const struct metrics *metrics, struct buffer *out)
@@ -194,20 +192,18 @@ void service_levels_write_json(const struct service_levels *levels, const struct
     for (size_t i = 0; i < levels->count; i++) {
         const struct service_level *level = &levels->levels[i];
         const enum level_state state = service_level_state(metrics, level);
-        buffer_format(out, "%s\n  {\"metric\": \"%s\"", i > 0 ? "," : "", level->of.metric);
-        if (level->of.cut != NULL) {
-            buffer_format(out, ", \"%s\": ", level->of.cut);
-            buffer_json(out, text_of(level->of.key));
-        }
+        buffer_members(out, i > 0 ? ",\n  {'metric': %s" : "\n  {'metric': %s", level->of.metric);
+        if (level->of.cut != NULL)
+            buffer_members(out, ", %s: %s", level->of.cut, level->of.key);
         pair_number(out, "max", level->max);
         pair_number(out, "min", level->min);
-        buffer_format(out, ", \"unit\": \"%s\"", level->unit);
+        buffer_members(out, ", 'unit': %s", level->unit);
         if (state == LEVEL_NOT_DEFINED) {
             buffer_string(out, ", \"value\": null, \"is_met\": null}");
             continue;
         }
-        pair_number(out, "value", metric_selector_value(metrics, &level->of));
-        buffer_format(out, ", \"is_met\": %s}", state == LEVEL_MET ? "true" : "false");
+        buffer_members(out, ", 'value': %g, 'is_met': %hhd}", metric_selector_value(metrics, &level->of),
+                       state == LEVEL_MET);
     }
     buffer_char(out, ']');
 }

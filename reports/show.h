@@ -41,7 +41,13 @@
 
 enum { SHOW_WIDTH = 100 };
 
-enum show_media { SHOW_TEXT = 1, SHOW_PAGE = 2, SHOW_MARKDOWN = 4, SHOW_WORDS = SHOW_TEXT | SHOW_MARKDOWN, SHOW_ALL = 7 };
+enum show_media {
+    SHOW_TEXT = 1,
+    SHOW_PAGE = 2,
+    SHOW_MARKDOWN = 4,
+    SHOW_WORDS = SHOW_TEXT | SHOW_MARKDOWN,
+    SHOW_ALL = 7
+};
 
 struct show; /* opaque */
 
@@ -67,7 +73,7 @@ enum show_line {
     SHOW_PLAIN,
     SHOW_LEAD,    /* what the document is of, below its title */
     SHOW_NOTE,    /* how to read what is beside it */
-    SHOW_WARNING, /* stands out */
+    SHOW_WARNING, /* stands out; never broken */
     SHOW_ITEM,    /* of a list, never broken; may bear a mark */
     SHOW_CODE,    /* one or more lines, never broken: a command, a listing */
 };
@@ -115,10 +121,10 @@ void show_state(struct show *show, char mark);
 /* ---- figures ---- */
 
 struct show_figure {
-    struct plot plot;           /* texts and series are copied; the numbers are borrowed until show_free */
+    struct plot plot; /* texts and series are copied; the numbers are borrowed until show_free */
     const char *y_text, *x_text;
-    const char *first;          /* the head of the data's first column; NULL: no table of the data */
-    const double *marks;        /* its rows; NULL: some of the first series' points */
+    const char *first;   /* the head of the data's first column; NULL: no table of the data */
+    const double *marks; /* its rows; NULL: some of the first series' points */
     size_t mark_count;
     const struct plot_series *more; /* in the table, not drawn */
     size_t more_count;

@@ -163,9 +163,9 @@ static const char *class_of_rows(const struct show_rows *rows)
     bool has_below = rows->has_marks;
     for (size_t c = 0; c < rows->cell_count; c++)
         has_below |= rows->cells[c].below.length > 0;
-    return !rows->has_heads                                          ? " class=\"pairs\""
+    return !rows->has_heads                                         ? " class=\"pairs\""
            : has_below && rows->column_count <= STACKED_COLUMNS_MAX ? " class=\"stacked\""
-                                                                     : "";
+                                                                    : "";
 }
 
 static void write_part(const struct show_rows *rows, size_t from, size_t to, struct buffer *out)
@@ -174,8 +174,8 @@ static void write_part(const struct show_rows *rows, size_t from, size_t to, str
     if (rows->has_heads) {
         buffer_string(out, "<thead><tr>");
         for (size_t c = 0; c < rows->column_count; c++) {
-            buffer_string(out, c > 0 && rows->heads[c].is_left ? "<th scope=\"col\" class=\"left\">"
-                                                               : "<th scope=\"col\">");
+            buffer_string(out,
+                          c > 0 && rows->heads[c].is_left ? "<th scope=\"col\" class=\"left\">" : "<th scope=\"col\">");
             escape_name(&rows->heads[c].text, out);
             buffer_string(out, "</th>");
         }
@@ -268,9 +268,12 @@ static void write_tile(struct page *page, const struct show_cell *cell)
 
 static void write_line(struct page *page, const struct show_block *block)
 {
-    static const char *const opens[] = {
-        [SHOW_PLAIN] = "<p>",          [SHOW_LEAD] = "<p class=\"sub\">", [SHOW_NOTE] = "<p class=\"note\">",
-        [SHOW_WARNING] = "<p class=\"warn\">", [SHOW_ITEM] = "<li>",      [SHOW_CODE] = "<pre>"};
+    static const char *const opens[] = {[SHOW_PLAIN] = "<p>",
+                                        [SHOW_LEAD] = "<p class=\"sub\">",
+                                        [SHOW_NOTE] = "<p class=\"note\">",
+                                        [SHOW_WARNING] = "<p class=\"warn\">",
+                                        [SHOW_ITEM] = "<li>",
+                                        [SHOW_CODE] = "<pre>"};
     struct buffer *out = page->out;
     if (block->line == SHOW_ITEM) {
         buffer_string(out, page->is_in_list ? "" : "<ul class=\"gates\">\n");

@@ -66,14 +66,14 @@ static void write_line(struct writer *writer, const struct show_block *block)
     if (block->line == SHOW_CODE) {
         struct text rest = show_text_of(&block->cell.text), line;
         while (rest.length > 0 && text_cut(&rest, '\n', &line)) {
-            pad(writer->out, CODE_INDENT);
+            pad(writer->out, writer->indent + CODE_INDENT);
             buffer_shown(writer->out, line);
             buffer_char(writer->out, '\n');
         }
         return;
     }
     pad(writer->out, indent);
-    if (block->line == SHOW_ITEM) { /* may be looked for in a log: one line */
+    if (block->line == SHOW_ITEM || block->line == SHOW_WARNING) { /* may be looked for in a log: one line */
         write_plain(&block->cell.text, SIZE_MAX, writer->out);
         buffer_char(writer->out, '\n');
     } else {
@@ -143,7 +143,8 @@ static void write_pairs(struct writer *writer, const struct show_rows *rows)
         struct buffer text = {0};
         const size_t start = writer->out->length;
         write_plain(&rows->cells[2 * r].text, NAME_WIDTH_MAX, writer->out);
-        pad(writer->out, width + 2 - view_width((struct text){writer->out->bytes + start, writer->out->length - start}));
+        pad(writer->out,
+            width + 2 - view_width((struct text){writer->out->bytes + start, writer->out->length - start}));
         if (2 * r + 1 < rows->cell_count)
             cell_text(&rows->cells[2 * r + 1], &text);
         write_words(writer, &text, width + 2, width + 2);
@@ -197,8 +198,8 @@ static void measure(const struct writer *writer, const struct show_rows *rows, c
         if (sum <= SHOW_WIDTH)
             return;
         const size_t more = sum - SHOW_WIDTH;
-        if (is_broken)
-            widths[0] = widths[0] > more + NAME_WIDTH_MIN ? widths[0] - more : NAME_WIDTH_MIN;
+        if (is_broken && widths[0] > more + NAME_WIDTH_MIN) /* else it would not suffice */
+            widths[0] -= more;
     }
 }
 
@@ -395,7 +396,9 @@ static void escape(const struct buffer *text, struct buffer *out)
 
 static const char *sign_of(char mark)
 {
-    return mark == '+' ? "\xe2\x9c\x85 " /* U+2705 */ : mark == '-' ? "\xe2\x9d\x8c " /* U+274C */ : "\xe2\x9d\x94 "; /* U+2754 */
+    return mark == '+'   ? "\xe2\x9c\x85 "  /* U+2705 */
+           : mark == '-' ? "\xe2\x9d\x8c "  /* U+274C */
+                         : "\xe2\x9d\x94 "; /* U+2754 */
 }
 
 static void markdown_cell(const struct show_rows *rows, size_t at, struct buffer *out)

@@ -2,6 +2,7 @@
 #include "reports/view.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,38 @@ void view_duration(struct buffer *out, double seconds)
         buffer_format(out, "%lldh %02lldm", s / 3600, s % 3600 / 60);
     else
         buffer_format(out, "%lldd %02lldh", s / 86400, s % 86400 / 3600);
+}
+
+/* With its sign. */
+static void view_shift(struct buffer *out, double seconds)
+{
+    if (fabs(seconds) >= 0.05)
+        buffer_char(out, seconds < 0 ? '-' : '+');
+    view_duration(out, fabs(seconds));
+}
+
+void view_words(struct buffer *out, const char *words, ...)
+{
+    static const struct {
+        char letter;
+        void (*view)(struct buffer *out, double value);
+    } forms[] = {{'g', view_count},   {'a', view_amount},   {'f', view_factor},
+                 {'e', view_percent}, {'E', view_duration}, {'G', view_shift}};
+    va_list values;
+    va_start(values, words);
+    for (; *words != '\0'; words++) {
+        if (*words != '%') {
+            buffer_char(out, *words);
+        } else if (*++words == 's') {
+            buffer_string(out, va_arg(values, const char *));
+        } else {
+            size_t form = 0;
+            while (forms[form].letter != *words)
+                form++;
+            forms[form].view(out, va_arg(values, double));
+        }
+    }
+    va_end(values);
 }
 
 enum { CENTS_BELOW = 1000 };
@@ -194,12 +227,8 @@ bool view_offered(struct buffer *out, const struct metrics *metrics)
     const double window_s = view_window_s(metrics);
     if (!isfinite(load))
         return false;
-    buffer_string(out, "offered load ");
-    view_percent(out, load);
-    buffer_string(out, ": ");
-    view_amount(out, load * metrics_gpus(metrics) * window_s / 3600);
-    buffer_string(out, " GPU h asked in ");
-    view_duration(out, window_s);
+    view_words(out, "offered load %e: %a GPU h asked in %E", load, load * metrics_gpus(metrics) * window_s / 3600,
+               window_s);
     return true;
 }
 
@@ -211,11 +240,8 @@ bool view_offered_models(struct buffer *out, const struct metrics *metrics)
     const size_t count = metrics_model_loads(metrics, loads);
     for (size_t i = 0; i < count; i++) {
         const bool is_any = strcmp(loads[i].name, RECORD_ANY) == 0;
-        buffer_string(out, i == 0 ? "of it " : ", ");
-        view_percent(out, loads[i].ratio);
-        buffer_string(out, is_any ? " of all " : " of the ");
-        view_count(out, (double)loads[i].gpus);
-        buffer_string(out, is_any ? " GPUs by jobs that several models would do for" : " GPUs ");
+        view_words(out, "%s%e of %s %g %s", i == 0 ? "of it " : ", ", loads[i].ratio, is_any ? "all" : "the",
+                   (double)loads[i].gpus, is_any ? "GPUs by jobs that several models would do for" : "GPUs ");
         if (!is_any)
             view_name(out, loads[i].name, MODEL_NAME_MAX);
     }
@@ -392,11 +418,8 @@ bool view_class_rejections(struct buffer *out, const struct metrics *metrics, si
     const double ratio = view_cut_value(metrics, "class", index, "rejected_ratio");
     if (!(ratio > VIEW_REJECTED_PERCENT / 100.0))
         return false;
-    view_percent(out, ratio);
-    buffer_format(out, " of the %s jobs were rejected (", metrics_cut_key(metrics, "class", index));
-    view_count(out, view_cut_value(metrics, "class", index, "jobs_rejected"));
-    buffer_string(out, " of ");
-    view_count(out, view_cut_value(metrics, "class", index, "jobs_submitted"));
-    buffer_string(out, "): queue times are of the others");
+    view_words(out, "%e of the %s jobs were rejected (%g of %g): queue times are of the others", ratio,
+               metrics_cut_key(metrics, "class", index), view_cut_value(metrics, "class", index, "jobs_rejected"),
+               view_cut_value(metrics, "class", index, "jobs_submitted"));
     return true;
 }

@@ -22,6 +22,11 @@ void view_amount(struct buffer *out, double amount);
 void view_factor(struct buffer *out, double factor);
 void view_percent(struct buffer *out, double ratio);
 void view_duration(struct buffer *out, double seconds);
+
+/* A sentence with numbers in it: %g a count, %a an amount, %f a factor, %e a percentage (of the ratio), %E a duration
+ * (elapsed seconds), %G a difference of durations with its sign; %s a text as it is.  The compiler checks the types. */
+void view_words(struct buffer *out, const char *words, ...) LIKE_PRINTF(2, 3);
+
 void view_metric(struct buffer *out, const char *metric, const char *unit, double value);
 void view_change(struct buffer *out, const char *metric, const char *unit, double change);
 

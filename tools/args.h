@@ -1,8 +1,9 @@
 /* tools/args.h -- the command line: tables in, checked options and help texts out.
  *
  * A verb is one const table: its words, its texts, its options and the function that
- * runs it.  The same tables make `windtunnel VERB --help`, the manual page and the
- * completions of shells, so these cannot disagree with what is accepted.
+ * runs it; tools/embed_commands makes those of the program from tools/commands.txt.
+ * The same tables make `windtunnel VERB --help`, the manual page and the completions
+ * of shells, so these cannot disagree with what is accepted.
  *
  * Words: an option has a long name (--trace) and perhaps a letter (-t); with a metavar
  * it takes a value, without one it is a flag; all other arguments are operands.
@@ -45,6 +46,7 @@
 #include "base/error.h"
 
 struct args;
+typedef int args_run_fn(const struct args *args); /* run a verb: its exit status */
 
 struct args_option {
     const char *name;    /* without dashes */
@@ -67,8 +69,8 @@ struct args_verb {
     const struct args_option *options;   /* ends with a NULL name; NULL: none */
     const struct args_example *examples; /* ends with a NULL command; NULL: none */
     size_t operands_min;
-    size_t operands_max;                 /* SIZE_MAX: any number */
-    int (*run)(const struct args *args); /* the exit status */
+    size_t operands_max; /* SIZE_MAX: any number */
+    args_run_fn *run;
 };
 
 /* What a word in capitals stands for, in metavars and in synopses; completions offer it.  A word without an entry is a
@@ -134,9 +136,9 @@ bool args_help_family(const struct args_command *command, const char *word, stru
 void args_help_verb(const struct args_command *command, const struct args_verb *verb, struct buffer *out);
 void args_manual(const struct args_command *command, struct buffer *out); /* man(7) source */
 
-/* A script that completes the command's verbs, options and values in a shell. */
-enum args_shell { ARGS_SHELL_BASH, ARGS_SHELL_ZSH, ARGS_SHELL_FISH };
-extern const char *const args_shell_names[]; /* "bash", "zsh", "fish", NULL */
-void args_completion(const struct args_command *command, enum args_shell shell, struct buffer *out);
+/* What may stand at the cursor of a command line, as far as it is typed: for the scripts of tools/completions.
+ * words: what follows the program's name, up to the word at the cursor, which may be empty.  A line for each word that
+ * fits: the word, and perhaps a tab and what it means; ":files", ":folders" or ":commands" where names of those fit. */
+void args_complete(const struct args_command *command, int count, char *const *words, struct buffer *out);
 
 #endif

@@ -124,6 +124,11 @@ int main(int argc, char **argv)
         buffer_string(&out, "windtunnel " WINDTUNNEL_VERSION "\n");
         return tool_print(&out);
     }
+    if (strcmp(argv[1], "complete") == 0) { /* the scripts of shells ask */
+        struct buffer out = {0};
+        args_complete(&tool_command, argc - 2, argv + 2, &out);
+        return tool_print(&out);
+    }
     if (strcmp(argv[1], "help") == 0 || is_help(argv[1]))
         return help(argc - 2, argv + 2);
     const int status = run_verb(argc - 1, argv + 1);

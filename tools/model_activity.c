@@ -34,10 +34,10 @@ static void observe(const struct fleet *fleet, uint32_t *counts)
     const struct activity_plan plan = {
         .kind = ACTIVITY_NOTEBOOK,
         .level = fleet->level,
-        .active = {.kind = RUN_TIME_EXPONENTIAL, .scale_s = burst_s, .max_s = INFINITY},
-        .quiet = {.kind = RUN_TIME_EXPONENTIAL,
-                  .scale_s = burst_s * fleet->idle / (1 - fleet->idle),
-                  .max_s = INFINITY},
+        .active = {.kind = DISTRIBUTION_EXPONENTIAL, .scale = burst_s, .max = INFINITY},
+        .quiet = {.kind = DISTRIBUTION_EXPONENTIAL,
+                  .scale = burst_s * fleet->idle / (1 - fleet->idle),
+                  .max = INFINITY},
     };
     struct activity activity;
     activity_begin(&activity, &plan, 1, 0);

@@ -361,7 +361,7 @@ static struct cluster *v100_servers_new(void)
     struct json_doc *doc = NULL;
     struct error error = json_doc_parse(&doc, "servers", text_of(text), ERROR_CONFIG);
     const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     assert(cluster != NULL && !error_is(error));
     json_doc_free(doc);
     return cluster;

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "tools/schema_inside.h"
 
 /* ---- What is heard ---- */
@@ -130,12 +132,19 @@ static void keep(struct schema *schema, json_t *document)
     schema->documents[schema->document_count++] = document;
 }
 
-/* Run the reader on the document, which is taken over; NULL: do nothing. */
+/* Run the reader on the document, which is taken over; NULL: do nothing.  Of a text that it has read before it asks the
+ * same again, which is nothing new. */
 static void try_document(struct schema *schema, json_t *document)
 {
-    if (document == NULL)
+    char *text = document != NULL ? json_dumps(document, JSON_COMPACT | JSON_ENCODE_ANY) : NULL, digest[33] = "";
+    if (text != NULL)
+        hash_hex(text, strlen(text), digest);
+    if (text == NULL || names_find(schema->tried, text_of(digest)) != NAMES_NONE) {
+        mem_free(text);
+        json_decref(document);
         return;
-    char *text = json_dumps(document, JSON_COMPACT | JSON_ENCODE_ANY);
+    }
+    names_add(schema->tried, text_of(digest));
     const uint32_t news = schema->news;
     const struct json_listener listener = {.self = schema, .on_ask = on_ask};
     schema->run++;
@@ -326,6 +335,7 @@ struct schema *schema_learn_new(schema_read_fn *read, void *self, const char *co
     struct schema *schema = mem_zalloc(1, sizeof *schema);
     schema->read = read;
     schema->self = self;
+    schema->tried = names_new();
     for (size_t i = 0; seeds[i] != NULL; i++) {
         json_t *seed = json_loads(seeds[i], 0, NULL);
         schema->running = seed;
@@ -363,6 +373,7 @@ void schema_free(struct schema *schema)
     }
     for (size_t i = 0; i < schema->document_count; i++)
         json_decref(schema->documents[i]);
+    names_free(schema->tried);
     mem_free(schema->nodes);
     mem_free(schema->documents);
     mem_free(schema);

@@ -39,7 +39,8 @@ struct schema {
     size_t node_count, node_capacity;
     json_t **documents; /* those that are kept */
     size_t document_count, document_capacity;
-    uint32_t run, news; /* runs; things heard for the first time */
+    struct names *tried; /* digests of the texts that were read */
+    uint32_t run, news;  /* runs; things heard for the first time */
     json_t *running;
 };
 

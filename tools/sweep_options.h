@@ -9,26 +9,6 @@
 
 enum { SWEEP_STATUS_OPEN = 11 /* a run failed or is missing */ };
 
-/* The options of a process that makes runs. */
-#define SWEEP_WORK_OPTIONS                                                                                             \
-    {.name = "timeout",                                                                                                \
-     .metavar = "TIME",                                                                                                \
-     .help = "The time that a run may take, such as 90s or 10m; a longer one is a failed run. Any by default."},       \
-        {.name = "memory",                                                                                             \
-         .metavar = "BYTES",                                                                                           \
-         .help = "The address space that a run may use, such as 2G; one that needs more is a failed run."},            \
-        {.name = "retry", .help = "Make failed runs again; by default only those that were killed from outside."},     \
-        {.name = "paths",                                                                                              \
-         .metavar = "FOLDER",                                                                                          \
-         .help = "The folder to which the paths of traces and plug-ins are relative, if it is not that in which the "  \
-                 "plan was made."},                                                                                    \
-        {.name = "worker",                                                                                             \
-         .metavar = "NAME",                                                                                            \
-         .help = "How the names of the files begin in which it records; by default host and process."},                \
-    {                                                                                                                  \
-        .name = "quiet", .letter = 'q', .help = "No progress."                                                         \
-    }
-
 /* Fill version, paths_folder, timeout, memory, retries and worker_count; the rest is the caller's. */
 struct error sweep_read_work_options(const struct args *args, int64_t workers_default,
                                      struct sweep_work_options *out) MUST_CHECK;

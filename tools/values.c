@@ -44,7 +44,7 @@ static const char *tier_name(size_t index)
 
 static const char *shell_name(size_t index)
 {
-    return args_shell_names[index];
+    return tool_completion_texts[index].name;
 }
 
 const struct args_value tool_values[] = {

@@ -95,56 +95,8 @@ static struct error bundle_record(const struct args *args)
     return error;
 }
 
-static int run_bundle(const struct args *args)
+int verb_bundle(const struct args *args)
 {
     struct error error = bundle_record(args);
     return error_is(error) ? tool_fail(&error) : 0;
 }
-
-static const struct args_option options[] = {
-    {.name = "out",
-     .letter = 'o',
-     .metavar = "FILE",
-     .help = "The file to write; compressed if its name ends in .zst. Default: RECORD" ENDING "."},
-    {.name = "input-mib",
-     .metavar = "N",
-     .help = "Put inputs of at most N MiB of text into the bundle; of longer ones it has the digest. 0: none, and "
-             "no input is opened. Default: 16."},
-    {.name = "input",
-     .letter = 'i',
-     .metavar = "NAME=PATH",
-     .help = "The file of an input, where it is now. It must have the digest that the record says.",
-     .is_repeatable = true},
-    TRUST_OPTION,
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel bundle out/main --trust out/main", "Writes out/main.bundle.json.zst, with the trace."},
-    {"windtunnel bundle out/main --out paper.bundle.json --input-mib 0", "Without the trace, not compressed."},
-    {0},
-};
-
-const struct args_verb verb_bundle = {
-    .name = "bundle",
-    .summary = "one file from which others can run a record again",
-    .synopsis = "RECORD [OPTION]...",
-    .description =
-        (const char *const[]){
-            "Writes one file with all that the run in RECORD was made from: its scenario with the cluster and the "
-            "policy, its trace if that is short, digests of the other inputs, the version of Windtunnel, the "
-            "fingerprint and the metrics. 'windtunnel reproduce' runs it again and compares. A paper can cite it.",
-            "A record opens none of the files that it names unless --trust allows it: say '--trust RECORD' if the "
-            "record is your own. An input that is gone or has changed is an error; --input says where it is now.",
-            "The file holds no path of this machine. What it does hold is all of the scenario and of the trace: "
-            "names of users and queues too.",
-            "RECORD may be the folder of a comparison (compare --out) or of a sweep: then all runs of all sides or "
-            "combinations stand in the bundle, with their fingerprints. Of a run in which another program decided "
-            "(--scheduler) the bundle holds the decisions, if they were recorded (--events).",
-            "A partial record and a fork (--fork-at) cannot be bundled.", NULL},
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_bundle,
-};

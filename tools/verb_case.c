@@ -72,7 +72,7 @@ static int run_case(const struct case_spec *spec, struct tally *tally)
 }
 
 /* All files are read before the first case runs, so that a file that is not JSON is reported first. */
-static int check(const struct args *args)
+int verb_case(const struct args *args)
 {
     size_t count = args_operand_count(args);
     struct case_file *files = mem_zalloc(count, sizeof *files);
@@ -95,37 +95,3 @@ static int check(const struct args *args)
     mem_free(files);
     return status != 0 ? status : tally.failed > 0 ? STATUS_FAILED : 0;
 }
-
-static const struct args_option options[] = {
-    {.name = "verbose",
-     .letter = 'v',
-     .help = "Print the decisions and the state of each job in every round, on standard error."},
-    PLUGIN_OPTIONS,
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel case tests/cases/kai_reclaim.json", "Run every case of a file."},
-    {"windtunnel case --verbose mine.json", "See why a case differs from what was expected."},
-    {0},
-};
-
-const struct args_verb verb_case = {
-    .name = "case",
-    .summary = "check hand-written scheduling situations",
-    .synopsis = "FILE... [OPTION]...",
-    .description =
-        (const char *const[]){"A file holds one case or an array of them: nodes, queues, jobs that wait or run, a "
-                              "policy, and the expected state of each job after some scheduling cycles. "
-                              "docs/cases.md describes every field.",
-                              "Prints a line per case, 'ok NAME' or 'not ok NAME: what differs', and last "
-                              "'N passed, N failed'. A case that cannot be run fails with its place in the file; the "
-                              "others "
-                              "are run. All files are read before any case runs.",
-                              NULL},
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = SIZE_MAX,
-    .run = check,
-};

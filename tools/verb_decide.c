@@ -20,7 +20,7 @@ static struct error print(void *self, struct text lines)
     return ERROR_OK;
 }
 
-static int decide(const struct args *args)
+int verb_decide(const struct args *args)
 {
     const char *path = args_operand(args, 0);
     struct decide_options options = {.path = path != NULL ? path : "-",
@@ -65,59 +65,3 @@ static int decide(const struct args *args)
              (unsigned long long)result.cycles);
     return 0;
 }
-
-static const struct args_option options[] = {
-    {.name = "check",
-     .help = "Write nothing, but compare with the decisions in the input. Report the first "
-             "difference with its line and exit with status 10."},
-    {.name = "cluster",
-     .letter = 'c',
-     .metavar = "FILE",
-     .help = "A cluster in place of the header's: JSON, or a node list with openb's columns."},
-    {.name = "cycles", .metavar = "N", .help = "Stop after the answer to the Nth cycle."},
-    {.name = "describe",
-     .metavar = "FILE",
-     .help = "At the end write what there is as a stream of its own, to begin a log with: nodes, jobs with their past, "
-             "usage. The file appears whole or not at all."},
-    {.name = "log",
-     .metavar = "FILE",
-     .help = "Keep the stream there: each line before it is taken, each answer after it was given. If the file is "
-             "there, replay it first, say so, and go on with the lines after those that it holds."},
-    {.name = "policy",
-     .letter = 'p',
-     .metavar = "PRESET|FILE",
-     .help = "A policy in place of the header's: a preset's name, or a file if it holds '/' or "
-             "ends in .json."},
-    {.name = "set",
-     .metavar = "PATH=VALUE",
-     .help = "Override a field of the header, such as policy.preemption.grace_s or "
-             "cluster.pools.h100.nodes. Applied in order.",
-     .is_repeatable = true},
-    {.name = "strict",
-     .help = "The first line that cannot be taken, or that is about a job, node or decision that is not there, ends "
-             "the program with status 3. Without it such a line is answered, and the stream goes on."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel decide out/main/events.jsonl.zst --check", "Check that this version makes the recorded decisions."},
-    {"windtunnel decide out/main/events.jsonl.zst --policy kai", "The decisions of another policy on the same facts."},
-    {0},
-};
-
-const struct args_verb verb_decide = {
-    .name = "decide",
-    .summary = "drive the scheduler by lines of facts",
-    .synopsis = "[FILE] [OPTION]...",
-    .description =
-        (const char *const[]){"Reads lines of JSON from FILE (plain or zstd) or standard input: a header, then facts "
-                              "and cycles. Writes the decisions of each cycle, and a line that ends them, before it "
-                              "reads on, so that a program can drive it through pipes. Ignores decisions in the "
-                              "input. The lines are those that 'windtunnel run --events' records and that "
-                              "docs/decide.md describes.",
-                              NULL},
-    .options = options,
-    .examples = examples,
-    .operands_max = 1,
-    .run = decide,
-};

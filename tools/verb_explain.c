@@ -274,20 +274,6 @@ static void write_job(const struct explaining *self, const struct told *told, st
     write_waits(told, out);
 }
 
-/* Explain the reasons in the text that are not plain. */
-static void write_legend(const struct explaining *self, struct buffer *out)
-{
-    uint32_t mask = 0;
-    for (size_t i = 0; i < self->told_count; i++) {
-        mask |= self->told[i].waits.mask;
-        if (self->told[i].is_explained)
-            mask |= UINT32_C(1) << self->told[i].why.code;
-    }
-    for (enum reason r = 0; r < REASON_COUNT; r++)
-        if ((mask >> r & 1) != 0 && reason_legend(r) != NULL)
-            buffer_format(out, "%s: %s\n", reason_name(r), reason_legend(r));
-}
-
 static void write_table(const struct explaining *self, struct buffer *out)
 {
     if (!self->is_record) {
@@ -298,7 +284,6 @@ static void write_table(const struct explaining *self, struct buffer *out)
     }
     for (size_t i = 0; i < self->told_count; i++)
         write_job(self, &self->told[i], out);
-    write_legend(self, out);
 }
 
 /* ---- As JSON ---- */
@@ -493,7 +478,7 @@ static int run_decision(const struct args *args)
     return tool_fail(&error);
 }
 
-static int run_explain(const struct args *args)
+int verb_explain(const struct args *args)
 {
     if (args_string(args, "decision") != NULL)
         return run_decision(args);
@@ -515,52 +500,3 @@ static int run_explain(const struct args *args)
     release(&self);
     return status;
 }
-
-static const struct args_option options[] = {
-    SCENARIO_OPTIONS,
-    TRUST_OPTION,
-    {.name = "at",
-     .metavar = "TIME",
-     .help = "The simulated time to explain, from the start of the run: seconds, or with "
-             "a unit as in 36h or 2d; 'busiest' is the sample at which most jobs wait, found by an "
-             "extra run. Default: busiest. The run of a record is made again up to there."},
-    {.name = "job",
-     .letter = 'j',
-     .metavar = "JOB",
-     .help = "Explain this job, by its name in the trace; the same as an operand.",
-     .is_repeatable = true},
-    {.name = "all", .help = "Explain every job that waits; of a record, every job."},
-    {.name = "decision",
-     .metavar = "N",
-     .help = "Explain this decision of the run, by its number or its id in events.jsonl.zst: the order of the jobs, "
-             "the nodes with their scores, and why the others were refused. A record is run again."},
-    {.name = "json", .help = "Print JSON for programs."},
-    {.name = "quiet", .letter = 'q', .help = "No progress line."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel explain scenarios/h100-500x8.json --at 2d --all", "Why every job that waits after two days does."},
-    {"windtunnel explain scenarios/h100-500x8.json --decision 4711", "What stood to choose at one decision."},
-    {"windtunnel explain out/main --at 12d --all", "The same of a run that is recorded."},
-    {"windtunnel explain out/main 4711", "How long one job of a record waited, and for what."},
-    {0},
-};
-
-const struct args_verb verb_explain = {
-    .name = "explain",
-    .summary = "explain why jobs wait, and what must change",
-    .synopsis = "[SCENARIO|DIR] [JOB]... [OPTION]...",
-    .description =
-        (const char *const[]){"Runs a scenario up to a given time and explains why jobs wait: a reason in "
-                              "Slurm's words; the number of nodes that each cause keeps the job off, which sum to "
-                              "the cluster's; and what must change before it can start. Without SCENARIO the "
-                              "options must name at least a trace and a cluster.",
-                              "For the folder of a record it prints how long jobs waited for each reason; with --at "
-                              "the recorded run is made again up to that time, and explained as a scenario's.",
-                              "With --decision it explains one decision instead.", NULL},
-    .options = options,
-    .examples = examples,
-    .operands_max = SIZE_MAX,
-    .run = run_explain,
-};

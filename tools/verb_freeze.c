@@ -64,7 +64,7 @@ static struct error freeze_all(struct freeze_run *run, const struct args *args)
     return write_trace(run->source, &run->scenario, run->out);
 }
 
-static int run_freeze(const struct args *args)
+int verb_trace_freeze(const struct args *args)
 {
     struct freeze_run run = {.path = args_operand(args, 0), .out = args_string(args, "out")};
     if (run.out == NULL)
@@ -86,44 +86,3 @@ static int run_freeze(const struct args *args)
         result_release(&run.record);
     return status;
 }
-
-static const struct args_option options[] = {
-    SCENARIO_OPTIONS,
-    TRUST_OPTION,
-    {.name = "out",
-     .letter = 'o',
-     .metavar = "FILE",
-     .help = "Write the trace there: JSON lines, compressed if the name ends in .zst. Default: "
-             "standard output."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel trace freeze scenarios/h100-500x8.json --out jobs.jsonl.zst",
-     "The synthesized jobs of the main scenario, as a file."},
-    {"windtunnel run scenarios/h100-500x8.json --trace jobs.jsonl.zst --policy fifo",
-     "Replay them, under another policy."},
-    {0},
-};
-
-static const char *const description[] = {
-    "Writes all jobs that a scenario submits, synthesized or read, as a trace that replays them. "
-    "On the same cluster a run of it has the same arrivals, and with the same policy, world and "
-    "seed the same fingerprint. SCENARIO may be the folder of a record; then the jobs are those "
-    "of its scenario.",
-    "The arrivals, printed here and by 'run', are a hash of all submitted jobs. A run that ends "
-    "before the last job has come prints the hash of the jobs until then.",
-    NULL,
-};
-
-const struct args_verb verb_trace_freeze = {
-    .name = "trace freeze",
-    .summary = "write the jobs of a scenario or a record as a trace",
-    .synopsis = "[SCENARIO|RECORD] [OPTION]...",
-    .description = description,
-    .options = options,
-    .examples = examples,
-    .operands_min = 0,
-    .operands_max = 1,
-    .run = run_freeze,
-};

@@ -159,7 +159,7 @@ static int ask_what_if(struct verb *verb)
     return status != 0 ? status : is_complete ? 0 : STATUS_OPEN;
 }
 
-static int run_verb(const struct args *args)
+int verb_plan(const struct args *args)
 {
     struct verb verb = {.args = args};
     size_t changes;
@@ -172,99 +172,3 @@ static int run_verb(const struct args *args)
     }
     return status;
 }
-
-static const struct args_option options[] = {
-    {.name = "nodes",
-     .letter = 'n',
-     .metavar = "POOL[=LOW..HIGH]",
-     .help =
-         "Seek the least number of nodes of this pool; that of the only pool is sought by default. The range is from "
-         "1 to four times as many as there are, and 16 more."},
-    {.name = "capacity",
-     .help = "Seek the largest load, in steps of a fortieth of the scenario's or less, up to four times of it."},
-    {.name = "smallest",
-     .metavar = "PATH=LOW..HIGH[/STEP]",
-     .help =
-         "Seek the least value of any number of the scenario, such as cluster.pools.h100.gpus_per_node=1..16. It is "
-         "taken that larger ones do no harm."},
-    {.name = "largest",
-     .metavar = "PATH=LOW..HIGH[/STEP]",
-     .help = "Seek the largest value of any number of the scenario. It is taken that smaller ones do no harm."},
-    {.name = "level",
-     .letter = 'l',
-     .metavar = "METRIC[:CUT=KEY]<=BOUND",
-     .help = "A service level, in place of the service levels of the scenario; >= for a least value. "
-             "'windtunnel metrics' lists the "
-             "names, docs/scenario.md the cuts.",
-     .is_repeatable = true},
-    {.name = "growth",
-     .metavar = "PERCENT",
-     .help = "Answer for the load of now and of the quarters after it, each larger by this much: 10%."},
-    {.name = "quarters", .metavar = "N", .help = "The number of quarters of growth; 4."},
-    {.name = "with",
-     .metavar = "PATH=VALUE,...",
-     .help = "Answer for each of these values of another field: the nodes of another pool, or policies."},
-    {.name = "tornado",
-     .metavar = "PATH=LOW..HIGH",
-     .help = "Answer for either end of what this field may be, one field at a time, and say which moves the answer "
-             "most.",
-     .is_repeatable = true},
-    {.name = "budget",
-     .metavar = "USD",
-     .help = "Seek the mix of two pools for so much per hour that carries the largest load. The pools have a "
-             "price_usd_per_gpu_h."},
-    {.name = "pool", .metavar = "POOL", .help = "A pool of the budget; two are named.", .is_repeatable = true},
-    {.name = "what-if",
-     .letter = 'w',
-     .metavar = "PATH=CHANGE",
-     .help = "Seek nothing, but show what this changes, on the same jobs: PATH=+50, -10%, x1.5 or a value. With more "
-             "than one, all are made.",
-     .is_repeatable = true},
-    {.name = "runs", .metavar = "N", .help = "At most so many runs for an answer; 60."},
-    {.name = "seeds",
-     .metavar = "N",
-     .help = "At most so many runs of one number, 40; 1: the answer of one seed alone. For --what-if just so many of "
-             "each side, 5."},
-    {.name = "alpha", .metavar = "P", .help = "The probability that a sure answer is wrong; 0.05."},
-    {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Runs at the same time; by default one for each core."},
-    {.name = "json", .help = "Print one JSON object."},
-    {.name = "html", .metavar = "FILE", .help = "Write a page there too, with the curve of each level."},
-    {.name = "quiet", .letter = 'q', .help = "No progress."},
-    SCENARIO_OPTIONS,
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel plan h100-500x8 --level 'queue_time_p95_s:workload_class=small training<=1h'",
-     "The smallest cluster on which small training waits at most an hour at p95."},
-    {"windtunnel plan h100-500x8 --capacity --level 'admission_p99_s:class=inference<=2'",
-     "The largest load at which inference is admitted within 2 s at p99."},
-    {"windtunnel plan h100-500x8 --what-if pools.h100.nodes=+50", "What 50 nodes more would change."},
-    {"windtunnel plan mine.json --growth 10% --quarters 4", "The nodes that the next four quarters need."},
-    {"windtunnel plan mine.json --nodes h100 --with pools.a100.nodes=0,50,100",
-     "Mixes of two pools that will do, with their prices."},
-    {0},
-};
-
-const struct args_verb verb_plan = {
-    .name = "plan",
-    .summary = "find the smallest cluster that meets service levels, or the most that one carries",
-    .synopsis = "[SCENARIO] [OPTION]...",
-    .description =
-        (const char *const[]){
-            "Seeks the least number of nodes at which the service levels of the scenario are met, or the largest load, "
-            "or another number. Prints the answer first, then the levels at it and just past it, then all numbers that "
-            "were tried.",
-            "A number meets the levels if the mean of each metric over the seeds is within its bound. Numbers are "
-            "tried with two runs at first. The numbers on both sides of the answer are tried with 5, 10, 20 and 40 "
-            "runs until both are sure, which means: not by chance, at the probability of --alpha. If that takes more "
-            "runs than are allowed, the answer says within what range it is sure. A trace that is replayed without "
-            "chance is run once for each number.",
-            "The exit status is 0 if the answers are sure, 10 if no number in the range meets the levels, 11 if an "
-            "answer is not sure. On SIGINT or SIGTERM what is done is shown, and the signal is raised again.",
-            NULL},
-    .options = options,
-    .examples = examples,
-    .operands_max = 1,
-    .run = run_verb,
-};

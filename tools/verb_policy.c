@@ -62,7 +62,7 @@ static void plugin_lines(struct buffer *out, const struct plugins *plugins)
     }
 }
 
-static int list(const struct args *args)
+int verb_policy_list(const struct args *args)
 {
     struct plugin_options given = tool_plugin_options(args);
     struct plugins plugins = {.timeout_s = 0};
@@ -121,7 +121,7 @@ static bool show_plugin(const struct plugins *plugins, const char *name, struct 
     return false;
 }
 
-static int show(const struct args *args)
+int verb_policy_show(const struct args *args)
 {
     const char *name = args_operand(args, 0);
     struct buffer out = {0};
@@ -143,23 +143,3 @@ static int show(const struct args *args)
     error_set_hint(&error, "`windtunnel policy list` lists them");
     return tool_fail(&error);
 }
-
-static const struct args_option list_options[] = {PLUGIN_OPTIONS, {0}};
-
-const struct args_verb verb_policy_list = {
-    .name = "policy list",
-    .summary = "the presets, and the policies of each seam",
-    .synopsis = "[OPTION]...",
-    .options = list_options,
-    .run = list,
-};
-
-const struct args_verb verb_policy_show = {
-    .name = "policy show",
-    .summary = "print a preset, or a file that uses a plug-in's policy, as a start for a policy file",
-    .synopsis = "PRESET|NAME [OPTION]...",
-    .options = list_options,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = show,
-};

@@ -169,7 +169,7 @@ static int show(struct verb *verb, const struct policy_check *check)
     return status != 0 ? status : policy_check_holds(check) ? 0 : STATUS_BROKEN;
 }
 
-static int check(const struct args *args)
+int verb_policy_check(const struct args *args)
 {
     struct verb verb = {.args = args};
     struct policy_check found = {0};
@@ -191,66 +191,3 @@ static int check(const struct args *args)
     }
     return status;
 }
-
-static const struct args_option options[] = {
-    {.name = "worlds", .letter = 'n', .metavar = "N", .help = "The number of random worlds; 200 by default."},
-    {.name = "seed", .letter = 's', .metavar = "N", .help = "The seed of the first random world; 1 by default."},
-    {.name = "claim",
-     .metavar = "LAW",
-     .help = "Check this law too, though the policy does not claim it: gang, reclaim, no_loop, minimal or strict. "
-             "A command claims nothing by itself.",
-     .is_repeatable = true},
-    {.name = "set",
-     .metavar = "PATH=VALUE",
-     .help = "Override a field of each scenario, such as policy.preemption.grace_s=60. Applied in order.",
-     .is_repeatable = true},
-    PLUGIN_OPTIONS,
-    {.name = "scheduler-timeout",
-     .metavar = "SECONDS",
-     .help = "The real time that a command may take for a cycle; 10 by default."},
-    {.name = "out",
-     .letter = 'o',
-     .metavar = "DIR",
-     .help = "The folder for the scenarios that broke a law, one folder per law; policy-check by default. It is made "
-             "only if a law broke."},
-    {.name = "shrink",
-     .metavar = "SECONDS",
-     .help =
-         "The real time in which a scenario that breaks a law is made smaller; 10 by default, 0: it stays as it is."},
-    {.name = "jobs",
-     .letter = 'j',
-     .metavar = "N",
-     .help = "Worlds that are played at the same time; by default one per core."},
-    {.name = "json", .help = "Print one JSON object."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel policy check mine.json", "The laws that the policy claims, in 200 random worlds and the cases."},
-    {"windtunnel policy check ./mine.so --worlds 2000 --seed 7", "A plug-in, in other and more worlds."},
-    {"windtunnel policy check 'python3 fifo.py' --claim strict --claim gang",
-     "A scheduler in a process, and what it should keep."},
-    {0},
-};
-
-const struct args_verb verb_policy_check = {
-    .name = "policy check",
-    .summary = "play a policy in random worlds and tell which laws it breaks",
-    .synopsis = "PRESET|FILE|FILE.so|COMMAND [OPTION]...",
-    .description =
-        (const char *const[]){
-            "Plays a policy in cases made by hand and in random worlds: small clusters with gangs, elastic jobs, "
-            "fractions, MIG, quotas, priorities and faults, with all invariants checked at every instant. The policy "
-            "is "
-            "a preset, a policy file (FILE ends in .json), a plug-in (FILE.so), or the COMMAND of a scheduler in a "
-            "process, which holds a blank or '/'.",
-            "Prints for each law whether it holds or broke. Of a broken law, the scenario that shows it is written to "
-            "DIR/LAW, made smaller, with the command that runs it again. docs/policy-check.md describes the laws. "
-            "The exit status is 10 if a law broke.",
-            NULL},
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = check,
-};

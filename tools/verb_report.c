@@ -33,7 +33,7 @@ static const char *title_of(struct json_doc *scenario)
 }
 
 /* The means of the steady state, from the same files. */
-static struct error write_steady(const struct args *args, struct buffer *out)
+static struct error write_steady(const struct args *args, struct show *show, struct buffer *out)
 {
     struct long_run run = {0};
     const struct record_sink sink = long_run_sink(&run);
@@ -42,7 +42,7 @@ static struct error write_steady(const struct args *args, struct buffer *out)
         buffer_string(out, ",\n");
         long_run_write_json(&run, STEADY_LEVEL, out);
     } else if (!error_is(error)) {
-        long_run_write_text(&run, STEADY_LEVEL, out);
+        long_run_show(show, &run, STEADY_LEVEL);
     }
     long_run_release(&run);
     return error;
@@ -74,12 +74,12 @@ static struct error write_reports(const struct args *args, const struct metrics 
             service_levels_write_json(&manifest->levels, metrics, out);
         }
         if (args_flag(args, "steady"))
-            error = write_steady(args, out);
+            error = write_steady(args, show, out);
         buffer_string(out, "}\n");
     } else {
-        show_text(show, out);
         if (args_flag(args, "steady"))
-            error = write_steady(args, out);
+            error = write_steady(args, show, out);
+        show_text(show, out);
     }
     if (!error_is(error) && args_flag(args, "html"))
         error = run_show_write(show, args_operand(args, 0));
@@ -101,7 +101,7 @@ static struct error report(const struct args *args, struct metrics *metrics, str
     return error;
 }
 
-static int run_report(const struct args *args)
+int verb_report(const struct args *args)
 {
     struct metrics *metrics = metrics_new();
     struct buffer out = {0};
@@ -113,26 +113,3 @@ static int run_report(const struct args *args)
     }
     return tool_print(&out);
 }
-
-static const struct args_option options[] = {
-    {.name = "json", .help = "Print the metrics as JSON, as in result.json."},
-    {.name = "steady",
-     .help = "Add means of the steady state: of the queue time, by class too, and of the allocation, each with a 95 % "
-             "interval by batch means, after a warm-up that is found by MSER-5."},
-    {.name = "html", .help = "Write DIR/report.html again."},
-    {.name = "title", .metavar = "TEXT", .help = "Its title, in place of the scenario's."},
-    {0},
-};
-
-const struct args_verb verb_report = {
-    .name = "report",
-    .summary = "report on the record of a run",
-    .synopsis = "DIR [OPTION]...",
-    .description = (const char *const[]){"Reads the files of a record and computes every metric from them, with the "
-                                         "same code as the run.",
-                                         NULL},
-    .options = options,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_report,
-};

@@ -146,7 +146,7 @@ static struct error reproduce(const struct args *args, struct bundle *bundle, st
     return error;
 }
 
-static int run_reproduce(const struct args *args)
+int verb_reproduce(const struct args *args)
 {
     struct bundle bundle;
     struct buffer out = {0};
@@ -163,44 +163,3 @@ static int run_reproduce(const struct args *args)
     const int status = tool_print(&out);
     return status != 0 || is_same ? status : STATUS_OTHER;
 }
-
-static const struct args_option options[] = {
-    {.name = "input",
-     .letter = 'i',
-     .metavar = "NAME=PATH",
-     .help = "The file of an input that is not in the bundle. It must have the digest that the bundle says.",
-     .is_repeatable = true},
-    {.name = "out", .letter = 'o', .metavar = "DIR", .help = "Write the record of the run there."},
-    {.name = "quiet", .letter = 'q', .help = "No progress line."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel reproduce main.bundle.json.zst", "Is the run the same here?"},
-    {"windtunnel reproduce main.bundle.json.zst --input jobs.csv.zst=traces/jobs.csv.zst --out out/again",
-     "With the long trace that the bundle names, and a record."},
-    {0},
-};
-
-const struct args_verb verb_reproduce = {
-    .name = "reproduce",
-    .summary = "run a bundle again and say whether the run is the same",
-    .synopsis = "BUNDLE [OPTION]...",
-    .description =
-        (const char *const[]){
-            "Runs what 'windtunnel bundle' wrote, and compares the hash of all events (the fingerprint) and all "
-            "metrics of the whole run with those of the bundle. If they are the same, the exit status is 0, else it is "
-            "10, and the metrics that differ are printed. If the arrivals differ, then already the jobs do.",
-            "Of a comparison or a sweep all runs are made, one after the other, and the exit status is 0 if all are "
-            "the same. Where another program had decided, its recorded decisions are made again, and tested as the "
-            "program's were.",
-            "Another version of Windtunnel may decide otherwise: use the version that the bundle names.",
-            "A bundle of a stranger can be run: it reads no file but those that are named by --input, and loads no "
-            "plug-in but these.",
-            NULL},
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_reproduce,
-};

@@ -236,7 +236,7 @@ static int warn(const struct args *args, const struct run *run)
     return args_flag(args, "strict") ? error_exit_status(ERROR_DATA) : 0;
 }
 
-static int run_verb(const struct args *args)
+int verb_run(const struct args *args)
 {
     struct run_options run_options;
     struct run run = {0};
@@ -261,71 +261,3 @@ static int run_verb(const struct args *args)
     }
     return status;
 }
-
-static const struct args_option options[] = {
-    SCENARIO_OPTIONS,
-    TRUST_OPTION,
-    {.name = "out",
-     .letter = 'o',
-     .metavar = "DIR",
-     .help = "Write the record of the run there: result.json, jobs.csv.zst, attempts.csv.zst, "
-             "timeline.csv.zst and report.html. Files of an earlier record are replaced."},
-    {.name = "events",
-     .help = "Write every fact and decision to events.jsonl.zst in the record, for 'windtunnel "
-             "decide'."},
-    {.name = "fork-at",
-     .metavar = "TIME",
-     .help = "Begin at the moment TIME (12d, 36h, seconds) of the record that stands in place of SCENARIO: its run is "
-             "made again up to there. The policy may be another one (--policy, '--set policy....'), which then takes "
-             "over what runs and waits."},
-    {.name = "scheduler",
-     .metavar = "COMMAND",
-     .help = "Let another program decide: the shell starts COMMAND, which reads facts and writes "
-             "decisions as docs/decide.md describes."},
-    {.name = "scheduler-timeout",
-     .metavar = "SECONDS",
-     .help = "The real time that COMMAND may take for a cycle; 10 by default."},
-    {.name = "check", .help = "Verify every invariant at every instant of simulated time; slow."},
-    {.name = "strict",
-     .help = "Exit with status 3 if a job was rejected because it can never fit, or COMMAND "
-             "refused one."},
-    {.name = "quiet", .letter = 'q', .help = "Print the table only: no progress, no summary."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel run scenarios/h100-500x8.json --out out/main", "The main scenario, with its record."},
-    {"windtunnel run --trace jobs.csv.zst --cluster topologies/dgx-h100-500.json --policy fifo "
-     "--set workload.load=0.9",
-     "A trace of your own at 90 % load."},
-    {"windtunnel run scenarios/h100-500x8.json --set cluster.pools.h100.nodes=550",
-     "The same jobs with 50 more nodes."},
-    {"windtunnel run out/main --fork-at 12d --policy kai --out out/kai",
-     "What if the policy had been switched to kai on day 12?"},
-    {0},
-};
-
-const struct args_verb verb_run = {
-    .name = "run",
-    .summary = "simulate a scenario and report",
-    .synopsis = "[SCENARIO] [OPTION]...",
-    .description =
-        (const char *const[]){
-            "Replays or synthesizes the workload of a scenario on its cluster under its policy and "
-            "prints the results. SCENARIO is a file, or the name of an installed scenario "
-            "('windtunnel help' says where these are), such as h100-500x8. Without it the options "
-            "must name at least a trace and a cluster.",
-            "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
-            "partial, and the signal is raised again. While inputs are still read there is no record.",
-            "With --fork-at the operand is a record. Its run is made again up to that moment, under its policy, or "
-            "with the decisions of another program that it holds (--events), and goes on from there. Under the policy "
-            "of the record it goes on as that run did; another policy starts with nothing planned. The new record "
-            "covers the time from the moment on; jobs that wait or run then count with their true submission.",
-            "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
-            "with status 5.",
-            NULL},
-    .options = options,
-    .examples = examples,
-    .operands_max = 1,
-    .run = run_verb,
-};

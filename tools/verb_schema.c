@@ -41,17 +41,9 @@ static struct error read_policy(void *self, const char *text, const struct json_
     return read_document(text, listener, read_policy_root);
 }
 
-/* A node as an hwloc file gives it, whatever the file's name is. */
-static struct error inside_of(const char *path, struct cluster_inside *out)
-{
-    (void)path;
-    *out = (struct cluster_inside){.gpu_count = 8, .cpu_milli = 8000, .memory_mib = 1024, .numa_count = 1};
-    return ERROR_OK;
-}
-
 static void read_cluster_root(const struct json_value *root)
 {
-    cluster_free(cluster_read(root, inside_of));
+    cluster_free(cluster_read(root));
 }
 
 static struct error read_cluster(void *self, const char *text, const struct json_listener *listener)
@@ -157,9 +149,9 @@ static const char *const maps[] = {
 
 /* Kinds, or the sizes of a law.  Distributions of two gammas and of points in each place: pairs of numbers, and arrays
  * of two points, are not tried. */
-#define MODEL_OF(gaps, burst, factor, jobs)                                                                            \
+#define MODEL_OF(gaps, factor, jobs)                                                                                   \
     "{\"workload_model\": 1, \"streams\": [{\"name\": \"a\", \"arrivals\": {\"jobs_per_day\": 1, \"gaps\": " gaps      \
-    ", \"bursts\": {\"jobs_mean\": 2, \"gap\": " burst "}}, \"request\": {\"factor\": " factor "}, " jobs "}]}"
+    "}, \"request\": {\"factor\": " factor "}, " jobs "}]}"
 #define KINDS_OF(run_time) "\"kinds\": [{\"gpus\": 1, \"run_time\": " run_time "}]"
 #define SIZES_OF(run_time)                                                                                             \
     "\"sizes\": {\"serial\": 0.5, \"power_of_2\": 0.2, \"low\": 0, \"medium\": 1, \"high\": 2, \"low_share\": 0.5}, "  \
@@ -168,10 +160,10 @@ static const char *const maps[] = {
     "{\"distribution\": \"hyper-gamma\", \"first_share\": 0.5, \"shapes\": [1, 1], \"scales\": [0.5, 0.5]}"
 #define POINTS "{\"distribution\": \"empirical\", \"points\": [[0, 1], [1, 2]]}"
 static const char *const models[] = {
-    MODEL_OF(TWO_GAMMAS, TWO_GAMMAS, TWO_GAMMAS, KINDS_OF(TWO_GAMMAS)),
-    MODEL_OF(POINTS, POINTS, POINTS, KINDS_OF(POINTS)),
-    MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(TWO_GAMMAS)),
-    MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(POINTS)),
+    MODEL_OF(TWO_GAMMAS, TWO_GAMMAS, KINDS_OF(TWO_GAMMAS)),
+    MODEL_OF(POINTS, POINTS, KINDS_OF(POINTS)),
+    MODEL_OF(POINTS, POINTS, SIZES_OF(TWO_GAMMAS)),
+    MODEL_OF(POINTS, POINTS, SIZES_OF(POINTS)),
     NULL,
 };
 
@@ -190,8 +182,8 @@ static const char *const scenarios[] = {
     "\", \"fill\": {\"load\": 1}}, \"queues\": []}",
     "{\"cluster\": {\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8}]}, \"workload\": {\"merge\": [{\"trace\": "
     "\"" SCHEMA_SAMPLE "\"}]}}",
-    SCENARIO_OF(MODEL_OF(TWO_GAMMAS, TWO_GAMMAS, TWO_GAMMAS, KINDS_OF(TWO_GAMMAS))),
-    SCENARIO_OF(MODEL_OF(POINTS, POINTS, POINTS, SIZES_OF(TWO_GAMMAS))),
+    SCENARIO_OF(MODEL_OF(TWO_GAMMAS, TWO_GAMMAS, KINDS_OF(TWO_GAMMAS))),
+    SCENARIO_OF(MODEL_OF(POINTS, POINTS, SIZES_OF(TWO_GAMMAS))),
     NULL};
 
 /* Both forms of a file, with a bound in seconds and one without. */
@@ -256,7 +248,7 @@ struct schema *schema_kind_learn_new(size_t index)
     return schema;
 }
 
-static int run_schema(const struct args *args)
+int verb_schema(const struct args *args)
 {
     const char *name = args_operand(args, 0);
     struct buffer out = {0};
@@ -272,26 +264,3 @@ static int run_schema(const struct args *args)
     error_set_hint(&error, "there are of a scenario, a cluster, a policy, a case, a workload-model, columns and gates");
     return tool_fail(&error);
 }
-
-static const struct args_example examples[] = {
-    {"windtunnel schema policy > policy.schema.json", "For an editor, or a check in CI."},
-    {0},
-};
-
-const struct args_verb verb_schema = {
-    .name = "schema",
-    .summary = "print the JSON Schema of scenarios, clusters, policies and other files",
-    .synopsis = "FILE_KIND",
-    .description =
-        (const char *const[]){"FILE_KIND is scenario, cluster, policy, case, workload-model, columns or gates. The "
-                              "schema (draft 2020-12) is learned from "
-                              "the program's own reader and accepts every file that the reader accepts. It "
-                              "refuses unknown keys, wrong types, numbers out of their range and unknown "
-                              "names. Rules between fields are checked by 'windtunnel validate' only, and "
-                              "policies of plug-ins are not known.",
-                              NULL},
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_schema,
-};

@@ -69,7 +69,7 @@ static void describe(const struct sweep_plan *plan, const char *folder, struct b
     buffer_format(out, "\nplan in %s\n", folder);
 }
 
-static int run_plan(const struct args *args)
+int verb_sweep_plan(const struct args *args)
 {
     const char *folder = args_string(args, "out");
     struct sweep_plan plan;
@@ -160,7 +160,7 @@ static struct error find_folder(const struct args *args, const char **folder)
     return ERROR_OK;
 }
 
-static int run_run(const struct args *args)
+int verb_sweep_run(const struct args *args)
 {
     struct sweep_work_options options = {.share_count = 1, .is_bound = !args_flag(args, "no-bind")};
     struct sweep_tally tally;
@@ -173,7 +173,12 @@ static int run_run(const struct args *args)
     return raised(status);
 }
 
-static int run_work(const struct args *args)
+int verb_sweep_resume(const struct args *args)
+{
+    return verb_sweep_run(args);
+}
+
+int verb_sweep_work(const struct args *args)
 {
     struct sweep_work_options options = {.folder = args_operand(args, 0)};
     struct sweep_tally tally;
@@ -197,7 +202,7 @@ static int run_work(const struct args *args)
 
 /* ---- sweep status, merge ---- */
 
-static int run_status(const struct args *args)
+int verb_sweep_status(const struct args *args)
 {
     return show(args_operand(args, 0), args, true);
 }
@@ -234,7 +239,7 @@ static struct error merge(const struct args *args, bool *is_complete)
     return error;
 }
 
-static int run_merge(const struct args *args)
+int verb_sweep_merge(const struct args *args)
 {
     bool is_complete = false;
     struct error error = merge(args, &is_complete);
@@ -253,7 +258,7 @@ static struct error write_page(const struct show *show, const char *path)
     return output_commit(&output);
 }
 
-static int run_report(const struct args *args)
+int verb_sweep_report(const struct args *args)
 {
     struct sweep_results results;
     struct sweep_report report;
@@ -277,206 +282,3 @@ static int run_report(const struct args *args)
     sweep_results_release(&results);
     return status;
 }
-
-/* ---- tables ---- */
-
-#define PLAN_OPTIONS                                                                                                   \
-    {.name = "out", .letter = 'o', .metavar = "FOLDER", .help = "The folder of the plan, which is made."},             \
-        {.name = "set",                                                                                                \
-         .metavar = "PATH=VALUE",                                                                                      \
-         .help = "Override a field of the scenario in all runs, before the levels of the factors.",                    \
-         .is_repeatable = true},                                                                                       \
-    {                                                                                                                  \
-        .name = "plugin", .metavar = "FILE.so", .help = "Load a policy of your own (docs/policies.md).",               \
-        .is_repeatable = true                                                                                          \
-    }
-
-static const struct args_option plan_options[] = {PLAN_OPTIONS, {0}};
-
-static const struct args_option run_options[] = {
-    {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Runs at the same time; by default one for each core."},
-    SWEEP_WORK_OPTIONS,
-    {.name = "no-bind", .help = "Do not bind each run to a core: for machines on which something else runs too."},
-    PLAN_OPTIONS,
-    {0},
-};
-
-static const struct args_option work_options[] = {
-    {.name = "shard", .metavar = "I/N", .help = "Make the share I of N, from 1."},
-    {.name = "shards",
-     .metavar = "N",
-     .help = "There are N shares; the index comes from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, from 0."},
-    {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Runs at the same time; 1."},
-    SWEEP_WORK_OPTIONS,
-    {0},
-};
-
-static const struct args_option status_options[] = {
-    {.name = "all", .letter = 'a', .help = "List all failed runs, not the first ten."},
-    {0},
-};
-
-static const struct args_option merge_options[] = {
-    {.name = "to", .metavar = "FORMAT", .help = "csv, json or sqlite; csv."},
-    {.name = "out", .letter = 'o', .metavar = "FILE", .help = "The file to write; by default standard output."},
-    {.name = "all", .letter = 'a', .help = "CSV: columns for all cuts, not only for classes."},
-    {0},
-};
-
-static const struct args_option report_options[] = {
-    {.name = "metric",
-     .letter = 'm',
-     .metavar = "NAME",
-     .help = "A metric, or that of a part as NAME:CUT=KEY; by default queue time, use, goodput and cost.",
-     .is_repeatable = true},
-    {.name = "over",
-     .metavar = "FACTOR",
-     .help = "The factor along which curves run; by default that with most numbers as levels."},
-    {.name = "out", .letter = 'o', .metavar = "FILE", .help = "Write a page to this file instead of a text."},
-    {0},
-};
-
-static const struct args_example report_examples[] = {
-    {"windtunnel sweep report out/sweep", "What each factor does, and the best combinations."},
-    {"windtunnel sweep report out/sweep --metric queue_time_p95_s:class=training --out report.html", "A page."},
-    {0},
-};
-
-static const struct args_example plan_examples[] = {
-    {"windtunnel sweep plan sweep.json --out out/sweep", "Make the list of runs."},
-    {0},
-};
-
-static const struct args_example run_examples[] = {
-    {"windtunnel sweep run out/sweep -j 8 --timeout 10m --memory 2G", "Make all runs that are not recorded yet."},
-    {"windtunnel sweep run sweep.json --out out/sweep", "Plan and run in one command."},
-    {0},
-};
-
-static const struct args_example work_examples[] = {
-    {"parallel windtunnel sweep work out/sweep --shard {}/8 ::: $(seq 8)", "Eight workers of GNU parallel."},
-    {"windtunnel sweep work out/sweep --shards 8", "In a task of a Slurm array of 8, from 0 to 7."},
-    {0},
-};
-
-static const struct args_example merge_examples[] = {
-    {"windtunnel sweep merge out/sweep > runs.csv", "A line for each run."},
-    {"windtunnel sweep merge out/sweep --to sqlite --out runs.db", "A database."},
-    {0},
-};
-
-const struct args_verb verb_sweep_plan = {
-    .name = "sweep plan",
-    .summary = "list the runs of a sweep",
-    .synopsis = "SWEEP.json --out FOLDER [OPTION]...",
-    .description =
-        (const char *const[]){
-            "Reads which scenario to run with which levels of which factors and which seeds (docs/sweep.md), resolves "
-            "every combination, and writes the list of runs to a folder. A wrong level is an error with its line and "
-            "column.",
-            "A plan is never changed. Each run has a key: a hash of its whole scenario, its trace, the version of the "
-            "program, and the seed.",
-            NULL},
-    .options = plan_options,
-    .examples = plan_examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_plan,
-};
-
-#define RUN_DESCRIPTION                                                                                                \
-    (const char *const[])                                                                                              \
-    {                                                                                                                  \
-        "Makes the runs of the plan that are not recorded as done, each in a process of its own that is bound to a "   \
-        "core. A run that crashes, runs out of memory or takes too long is a recorded failure of that run alone. "     \
-        "With the file of a sweep and --out the plan is made first.",                                                  \
-            "It may be killed at any time and started again; what is recorded stays, and is not made again. On "       \
-            "SIGINT or SIGTERM it stops, and the signal is raised again.",                                             \
-            "The exit status is 0 if all runs of the plan are done, 11 if one failed or is missing, 4 if the disk is " \
-            "full.",                                                                                                   \
-            NULL                                                                                                       \
-    }
-
-const struct args_verb verb_sweep_run = {
-    .name = "sweep run",
-    .summary = "make the runs of a sweep on this machine",
-    .synopsis = "FOLDER|SWEEP.json [OPTION]...",
-    .description = RUN_DESCRIPTION,
-    .options = run_options,
-    .examples = run_examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_run,
-};
-
-const struct args_verb verb_sweep_resume = {
-    .name = "sweep resume",
-    .summary = "make the runs of a sweep that are still missing: the same as sweep run",
-    .synopsis = "FOLDER [OPTION]...",
-    .description = RUN_DESCRIPTION,
-    .options = run_options,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_run,
-};
-
-const struct args_verb verb_sweep_work = {
-    .name = "sweep work",
-    .summary = "make a share of the runs of a sweep",
-    .synopsis = "FOLDER [--shard I/N | --shards N] [OPTION]...",
-    .description =
-        (const char *const[]){"A worker keeps no state but the results that it writes, a file for each run. So any "
-                              "number of workers on any number of machines may work on the shares of a sweep, be "
-                              "killed, and be started again.",
-                              "It does not bind runs to cores: what starts the workers does that.", NULL},
-    .options = work_options,
-    .examples = work_examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_work,
-};
-
-const struct args_verb verb_sweep_status = {
-    .name = "sweep status",
-    .summary = "tell how many runs of a sweep are done",
-    .synopsis = "FOLDER [OPTION]...",
-    .description = (const char *const[]){"The exit status is 0 if all runs are done, else 11.", NULL},
-    .options = status_options,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_status,
-};
-
-const struct args_verb verb_sweep_merge = {
-    .name = "sweep merge",
-    .summary = "write the results of a sweep as one file",
-    .synopsis = "FOLDER [OPTION]...",
-    .description =
-        (const char *const[]){"Every run of the plan is in it, with its factors, its state and its metrics; the bytes "
-                              "do not depend on the workers that made the runs. The exit status is 11 if a run failed "
-                              "or is missing.",
-                              NULL},
-    .options = merge_options,
-    .examples = merge_examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_merge,
-};
-
-const struct args_verb verb_sweep_report = {
-    .name = "sweep report",
-    .summary = "show what the factors of a sweep do",
-    .synopsis = "FOLDER [OPTION]...",
-    .description =
-        (const char *const[]){
-            "For each metric: its mean at each level of each factor with a 95 % interval over the seeds, "
-            "the share of the variance of each factor and each pair of factors, and the best "
-            "combination; then the combinations that no other beats in both cost (or use) and queue "
-            "time. The page also has curves with bands of confidence and maps of two factors.",
-            "The exit status is 11 if a run failed or is missing.", NULL},
-    .options = report_options,
-    .examples = report_examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_report,
-};

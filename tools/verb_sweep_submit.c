@@ -153,7 +153,7 @@ static struct error prepare(struct submission *submission)
     return args_int64(args, "tasks", 1, TASKS_MAX, runs < TASKS_DEFAULT ? runs : TASKS_DEFAULT, &submission->tasks);
 }
 
-static int run_submit(const struct args *args)
+int verb_sweep_submit(const struct args *args)
 {
     struct buffer script = {0};
     char *folder = realpath(args_operand(args, 0), NULL);
@@ -170,41 +170,3 @@ static int run_submit(const struct args *args)
     buffer_release(&script);
     return error_is(error) ? tool_fail(&error) : 0;
 }
-
-static const struct args_option options[] = {
-    {.name = "slurm", .help = "Submit to Slurm."},
-    {.name = "tasks",
-     .metavar = "N",
-     .help = "Tasks of the array, each with a share of the runs; at most 32 by default."},
-    {.name = "jobs", .letter = 'j', .metavar = "N", .help = "Runs at the same time in each task, each on a CPU; 1."},
-    {.name = "sbatch",
-     .metavar = "TEXT",
-     .help = "A line of options for sbatch in the script, such as --sbatch=--partition=short.",
-     .is_repeatable = true},
-    {.name = "dry-run", .letter = 'n', .help = "Print the script, write and submit nothing."},
-    SWEEP_WORK_OPTIONS,
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel sweep submit out/sweep --slurm --tasks 16 --timeout 10m", "An array of 16 workers."},
-    {"windtunnel sweep submit out/sweep --slurm --dry-run", "The script."},
-    {0},
-};
-
-const struct args_verb verb_sweep_submit = {
-    .name = "sweep submit",
-    .summary = "submit the workers of a sweep as an array of jobs",
-    .synopsis = "FOLDER --slurm [OPTION]...",
-    .description =
-        (const char *const[]){"Writes FOLDER/sweep.sbatch, an array whose tasks are 'windtunnel sweep work', and gives "
-                              "it to sbatch. All nodes must see the folder, the program and the trace under the same "
-                              "paths. Tasks that are requeued, and arrays that are submitted again, make what is "
-                              "missing.",
-                              NULL},
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_submit,
-};

@@ -1,12 +1,11 @@
-/* windtunnel topology show, topology mig: a cluster as text; MIG of a GPU model. */
+/* windtunnel topology show, topology mig: a cluster as text; MIG profiles of a GPU model. */
 #include "tools/installed.h"
 #include "tools/verbs.h"
 #include "topologies/cluster_load.h"
 #include "topologies/cluster_show.h"
-#include "topologies/mig_arrange.h"
-#include "topologies/mig_show.h"
+#include "topologies/mig.h"
 
-static int show(const struct args *args)
+int verb_topology_show(const struct args *args)
 {
     struct cluster *cluster;
     struct buffer out = {0};
@@ -17,24 +16,6 @@ static int show(const struct args *args)
     cluster_free(cluster);
     return tool_print(&out);
 }
-
-static const struct args_example show_examples[] = {
-    {"windtunnel topology show topologies/dgx-h100-500.json", "500 DGX H100 nodes and their fabric."},
-    {0},
-};
-
-const struct args_verb verb_topology_show = {
-    .name = "topology show",
-    .summary = "draw a cluster as text",
-    .synopsis = "FILE",
-    .description = (const char *const[]){"Reads a cluster (JSON, or a node list with openb's columns) and prints its "
-                                         "pools, units, the inside of a node and the fabric.",
-                                         NULL},
-    .examples = show_examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = show,
-};
 
 /* ---- MIG ---- */
 
@@ -75,60 +56,31 @@ static struct error find_model(const char *name, const struct gpu_model **out)
     return error;
 }
 
-static struct error tell_mig(const struct args *args, struct buffer *out)
+/* Memory is cut to two digits, as nvidia-smi prints it. */
+static void put_profile(const struct mig_profile *profile, struct buffer *out)
+{
+    const uint32_t hundredths = profile->memory_mib * 100 / 1024;
+    buffer_format(out, "%-12s %7u %7u %5u.%02u ", profile->name, profile->compute_slices, profile->memory_slices,
+                  hundredths / 100, hundredths % 100);
+    if (profile->sm_count != 0)
+        buffer_format(out, "%8u", profile->sm_count);
+    else
+        buffer_format(out, "%8s", "unknown");
+    buffer_format(out, " %5u  ", profile->max_count);
+    buffer_indices(out, profile->starts);
+    buffer_char(out, '\n');
+}
+
+int verb_topology_mig(const struct args *args)
 {
     const struct gpu_model *model;
-    struct gpu_layout layout;
-    const char *text = args_string(args, "layout");
-    bool is_json = args_flag(args, "json");
-    TRY(find_model(args_operand(args, 0), &model));
-    if (text == NULL) {
-        (is_json ? mig_show_model_json : mig_show_model)(model, out);
-        return ERROR_OK;
-    }
-    TRY(mig_layout_read(&layout, model, text_of(text)));
-    (is_json ? mig_show_layout_json : mig_show_layout)(model, &layout, out);
-    return ERROR_OK;
-}
-
-static int mig(const struct args *args)
-{
     struct buffer out = {0};
-    struct error error = tell_mig(args, &out);
-    return error_is(error) ? tool_fail(&error) : tool_print(&out);
+    struct error error = find_model(args_operand(args, 0), &model);
+    if (error_is(error))
+        return tool_fail(&error);
+    buffer_format(&out, "%-12s %7s %7s %8s %8s %5s  %s\n", "profile", "compute", "memory", "GiB", "SMs", "most",
+                  "starts");
+    for (int p = 0; p < MIG_PROFILE_COUNT; p++)
+        put_profile(&mig_profiles(model->mig)[p], &out);
+    return tool_print(&out);
 }
-
-static const struct args_option mig_options[] = {
-    {.name = "layout",
-     .letter = 'l',
-     .metavar = "TEXT",
-     .help = "Print what this layout uses and which instances still fit, in place of the tables. "
-             "Instances are joined by '+': a profile, '@' and the memory slice where it "
-             "starts, or the profile alone for the lowest slices that leave room for those after "
-             "it; 'empty' has none."},
-    {.name = "json", .help = "Print JSON in place of text."},
-    {0},
-};
-
-static const struct args_example mig_examples[] = {
-    {"windtunnel topology mig h100", "Profiles and maximal layouts of an H100."},
-    {"windtunnel topology mig h100 --layout 3g.40gb@0+1g.10gb@4", "What fits beside these two instances."},
-    {0},
-};
-
-const struct args_verb verb_topology_mig = {
-    .name = "topology mig",
-    .summary = "the MIG profiles and layouts of a GPU model",
-    .synopsis = "MODEL [OPTION]...",
-    .description =
-        (const char *const[]){"Prints the MIG profiles of a built-in GPU model, by its name or an alias, how many "
-                              "layouts they make, and the maximal layouts, to which no further instance "
-                              "can be added. A layout is drawn by memory slice; the digit is the compute slices of the "
-                              "instance, 'm' one with media engines, '.' a free slice.",
-                              NULL},
-    .options = mig_options,
-    .examples = mig_examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = mig,
-};

@@ -93,7 +93,7 @@ static struct error info(const struct args *args, struct buffer *out)
     return error;
 }
 
-static int run_info(const struct args *args)
+int verb_trace_info(const struct args *args)
 {
     struct buffer out = {0};
     struct error error = info(args, &out);
@@ -102,42 +102,3 @@ static int run_info(const struct args *args)
     buffer_release(&out);
     return tool_fail(&error);
 }
-
-static const struct args_option options[] = {
-    TRACE_OPTIONS,
-    {.name = "max-bad", .metavar = "N", .help = "Skip up to N unreadable lines, and count them. Default: 0."},
-    {.name = "json", .help = "Print JSON."},
-    {.name = "html",
-     .metavar = "FILE",
-     .help = "Write a page there too: demand over time, distributions, the queues "
-             "and users that ask for most. It needs no network."},
-    {.name = "shapes",
-     .help = "Print the kinds of 95 % of all members, as JSON for policy.typical of a scenario, "
-             "in place of the summary."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel trace info workloads/samples/philly.csv", "What a trace holds."},
-    {"windtunnel trace info jobs.csv.zst --html jobs.html", "The same, and a page with plots."},
-    {0},
-};
-
-static const char *const description[] = {
-    "Reads a whole trace and prints how many jobs it has, over what time, what they ask for, how long they run and how "
-    "long they waited where it was recorded, what load that is on a cluster, and what was left out, with the reason.",
-    "docs/traces.md lists the formats.",
-    NULL,
-};
-
-const struct args_verb verb_trace_info = {
-    .name = "trace info",
-    .summary = "summarize a trace: jobs, shapes, durations, load",
-    .synopsis = "FILE [OPTION]...",
-    .description = description,
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_info,
-};

@@ -87,7 +87,7 @@ static int tell(const struct likeness *likeness, const struct args *args, double
     return NOT_WITHIN;
 }
 
-static int run_compare(const struct args *args)
+int verb_trace_compare(const struct args *args)
 {
     struct likeness *likeness = mem_zalloc(1, sizeof *likeness);
     double part = 0;
@@ -104,42 +104,3 @@ static int run_compare(const struct args *args)
     mem_free(likeness);
     return status;
 }
-
-static const struct args_option options[] = {
-    TRACE_OPTIONS,
-    {.name = "format-b",
-     .metavar = "FORMAT",
-     .help = "The second trace's format. The options before are those of the first trace; zone and shapes are of "
-             "both."},
-    {.name = "within",
-     .metavar = "PERCENT",
-     .help =
-         "Exit status 10 unless jobs per day, and means and medians of run time and GPUs, differ by at most PERCENT, "
-         "and the burstiness of gaps by at most twice that."},
-    {.name = "html", .metavar = "FILE", .help = "Write a page there too, with the distributions as plots."},
-    {.name = "json", .help = "Print JSON in place of text: of each number an array, of both traces."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel trace compare philly_jobs.csv.zst jobs.csv.zst --within 5",
-     "Is what was drawn like what was recorded?"},
-    {0},
-};
-
-const struct args_verb verb_trace_compare = {
-    .name = "trace compare",
-    .summary = "say how alike two traces are",
-    .synopsis = "TRACE TRACE [OPTION]...",
-    .description =
-        (const char *const[]){"Prints amounts, means and quantiles of run times, GPUs and gaps between submissions, "
-                              "how submissions cluster, autocorrelations, and shares by outcome; of each distribution "
-                              "the distance of Kolmogorov and Smirnov and the statistic of Anderson and Darling. "
-                              "docs/synthesis.md defines each number.",
-                              NULL},
-    .options = options,
-    .examples = examples,
-    .operands_min = 2,
-    .operands_max = 2,
-    .run = run_compare,
-};

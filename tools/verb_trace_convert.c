@@ -116,7 +116,7 @@ static struct error convert(const struct args *args, struct buffer *said)
     return error;
 }
 
-static int run_convert(const struct args *args)
+int verb_trace_convert(const struct args *args)
 {
     struct buffer said = {0};
     struct error error = convert(args, &said);
@@ -126,42 +126,3 @@ static int run_convert(const struct args *args)
     }
     return tool_print(&said);
 }
-
-static const struct args_option options[] = {
-    {.name = "out",
-     .letter = 'o',
-     .metavar = "FILE",
-     .help = "The file to write: .csv (native), .jsonl or .swf; with .zst behind it is compressed."},
-    TRACE_OPTIONS,
-    {.name = "max-bad", .metavar = "N", .help = "Skip up to N unreadable lines, and count them. Default: 0."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel trace convert workloads/samples/philly.csv --out jobs.csv", "In the native format."},
-    {"windtunnel trace convert workloads/samples/native.csv --out jobs.swf.zst",
-     "As SWF, compressed; what SWF cannot say is counted."},
-    {"windtunnel trace convert philly_jobs.csv.zst --set workload.sample.share=0.1 -o tenth.csv",
-     "A tenth of the jobs."},
-    {0},
-};
-
-static const char *const description[] = {
-    "Writes the jobs of a trace in another format, in the order of their submission, with time 0 at the first, and "
-    "prints every loss: what the new format cannot say, and which columns of the trace are not read. Between native "
-    "CSV and JSON lines only GPU classes and claims are lost, which become plain requests, and in CSV what only JSON "
-    "lines can say.",
-    NULL,
-};
-
-const struct args_verb verb_trace_convert = {
-    .name = "trace convert",
-    .summary = "write a trace in another format, and say what is lost",
-    .synopsis = "FILE --out FILE [OPTION]...",
-    .description = description,
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_convert,
-};

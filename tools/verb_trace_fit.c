@@ -70,7 +70,7 @@ static struct error fit(const struct args *args, struct cluster *cluster, struct
     return error;
 }
 
-static int run_fit(const struct args *args)
+int verb_trace_fit(const struct args *args)
 {
     struct arena arena = {0};
     struct cluster *cluster = NULL;
@@ -81,39 +81,3 @@ static int run_fit(const struct args *args)
     arena_release(&arena);
     return error_is(error) ? tool_fail(&error) : 0;
 }
-
-static const struct args_option options[] = {
-    TRACE_OPTIONS,
-    {.name = "by",
-     .metavar = "WHAT",
-     .help = "queue: a stream of its own for each queue with 200 jobs or more. Default: nothing, one stream."},
-    {.name = "run-days",
-     .metavar = "D",
-     .help = "Draw days of the trace in runs of D days on average. Default: its days follow each other as recorded."},
-    {.name = "no-days", .help = "Take all days for equal, but for hours and weekdays."},
-    {.name = "out", .letter = 'o', .metavar = "FILE", .help = "Write there. Default: standard output."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel trace fit philly_jobs.csv.zst -o philly.json", "A model of a trace."},
-    {"windtunnel trace synth philly.json --days 365 -o year.csv.zst", "A year that looks like it."},
-    {0},
-};
-
-const struct args_verb verb_trace_fit = {
-    .name = "trace fit",
-    .summary = "make a model that looks like a trace",
-    .synopsis = "TRACE [OPTION]...",
-    .description =
-        (const char *const[]){"The model has the trace's sizes, outcomes and run times, how they depend on each other "
-                              "and on the jobs before, and its arrivals by day, hour and gap. docs/synthesis.md says "
-                              "what each part is. 'trace synth' draws jobs from it, and 'trace compare' says how alike "
-                              "they are.",
-                              NULL},
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_fit,
-};

@@ -60,7 +60,7 @@ static struct error write_jobs(const struct workload_spec *spec, uint64_t seed, 
     return error;
 }
 
-static int run_synth(const struct args *args)
+int verb_trace_synth(const struct args *args)
 {
     struct arena arena = {0};
     struct workload_spec spec;
@@ -77,40 +77,3 @@ static int run_synth(const struct args *args)
     tool_say("%llu jobs\n", (unsigned long long)count);
     return 0;
 }
-
-static const struct args_option options[] = {
-    {.name = "jobs", .letter = 'n', .metavar = "N", .help = "End after that many jobs."},
-    {.name = "days", .metavar = "D", .help = "End after that many days, counted from Monday, 00:00."},
-    {.name = "seed", .letter = 's', .metavar = "N", .help = "The seed of all chance; 1."},
-    {.name = "rate", .metavar = "FACTOR", .help = "Multiply all rates of the model; 1."},
-    {.name = "out",
-     .letter = 'o',
-     .metavar = "FILE",
-     .help = "Write there: JSON lines if the name ends in .jsonl or .jsonl.zst, else native CSV; compressed if it ends "
-             "in .zst. Default: CSV on standard output."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel trace synth philly --days 100 --seed 2 -o jobs.csv.zst", "A hundred days like those of Philly."},
-    {"windtunnel trace synth lublin --jobs 10000 -o jobs.jsonl", "The model of Lublin and Feitelson."},
-    {0},
-};
-
-const struct args_verb verb_trace_synth = {
-    .name = "trace synth",
-    .summary = "draw a trace from a model of a workload",
-    .synopsis = "WORKLOAD_MODEL [OPTION]...",
-    .description =
-        (const char *const[]){
-            "WORKLOAD_MODEL is a JSON file (docs/synthesis.md), made by 'trace fit' or by hand, or the name of "
-            "one that comes with the program: philly, helios, venus, earth, saturn, uranus, seren, "
-            "kalos, pai, lublin, h100-500x8 (the mix of the main scenario). "
-            "The same model, seed and end give the same jobs.",
-            NULL},
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_synth,
-};

@@ -68,7 +68,7 @@ static struct error validate(const struct args *args, struct buffer *out, uint64
     return error;
 }
 
-static int run_validate(const struct args *args)
+int verb_trace_validate(const struct args *args)
 {
     struct buffer out = {0};
     uint64_t bad = 0;
@@ -78,34 +78,3 @@ static int run_validate(const struct args *args)
         return tool_fail(&error);
     return status == 0 && bad > 0 ? EXIT_BAD_DATA : status;
 }
-
-static const struct args_option options[] = {
-    TRACE_OPTIONS,
-    {.name = "max-bad", .metavar = "N", .help = "Stop at the line after N unreadable ones. Default: 1000."},
-    {.name = "show", .metavar = "N", .help = "Print the errors of the first N of them. Default: 20."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel trace validate workloads/samples/philly.csv", "Is every line readable?"},
-    {0},
-};
-
-static const char *const description[] = {
-    "Reads a whole trace and prints the error of each line that cannot be read, with line and column, and how many "
-    "rows "
-    "are no jobs to replay, with the reason. The exit status is 3 if a line cannot be read.",
-    NULL,
-};
-
-const struct args_verb verb_trace_validate = {
-    .name = "trace validate",
-    .summary = "find the lines of a trace that cannot be read",
-    .synopsis = "FILE [OPTION]...",
-    .description = description,
-    .options = options,
-    .examples = examples,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run_validate,
-};

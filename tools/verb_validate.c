@@ -386,7 +386,7 @@ static void write_json(const struct plan *plan, struct buffer *out)
     buffer_string(out, "}\n");
 }
 
-static int validate(const struct args *args)
+int verb_validate(const struct args *args)
 {
     struct scenario_options options = tool_scenario_options(args);
     struct plan plan = {0};
@@ -408,25 +408,3 @@ static int validate(const struct args *args)
     release(&plan);
     return error_is(error) ? tool_fail(&error) : tool_print(&out);
 }
-
-static const struct args_option options[] = {
-    SCENARIO_OPTIONS,
-    {.name = "resolved", .help = "Print the whole scenario as JSON, with every file and override resolved."},
-    {.name = "json", .help = "Print the plan as JSON."},
-    {0},
-};
-
-const struct args_verb verb_validate = {
-    .name = "validate",
-    .summary = "check a scenario without running it, and print its plan",
-    .synopsis = "[SCENARIO] [OPTION]...",
-    .description =
-        (const char *const[]){"Reads the scenario, the cluster, the policy and every job of the workload, "
-                              "and reports the first error with its place. Else it prints the plan: the amount of "
-                              "work, the jobs that can never start on this cluster and why, and the GPUs that no job "
-                              "can use.",
-                              NULL},
-    .options = options,
-    .operands_max = 1,
-    .run = validate,
-};

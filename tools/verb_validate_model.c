@@ -273,7 +273,7 @@ static struct error tell(const struct args *args, struct buffer *out, bool *hold
     return ERROR_OK;
 }
 
-static int run_validate_model(const struct args *args)
+int verb_validate_model(const struct args *args)
 {
     struct buffer out = {0};
     bool holds = true;
@@ -285,61 +285,3 @@ static int run_validate_model(const struct args *args)
     const int status = tool_print(&out);
     return status != 0 || holds ? status : STATUS_FAILED;
 }
-
-static const struct args_option options[] = {
-    {.name = "allreduce", .letter = 'a', .help = "Print the bus bandwidth of an all-reduce of BYTES."},
-    {.name = "collective",
-     .metavar = "KIND",
-     .help = "The same of all-reduce, all-gather, reduce-scatter, all-to-all or point-to-point (2 GPUs)."},
-    {.name = "training",
-     .metavar = "PLAN",
-     .help = "Print TFLOP/s and MFU of a training job: a JSON file, or its members as "
-             "'tp=8,pp=2,...' (docs/network.md)."},
-    {.name = "system",
-     .metavar = "SYSTEM",
-     .help =
-         "What machines: h100 (the default), h200, b200, nvl72, a100 or h100-pcie. A rack of nvl72 has 72 GPUs in 18 "
-         "nodes of 4; GPUS_PER_NODE may be up to 72, and as few racks are used as hold the nodes."},
-    {.name = "no-nvls", .help = "A collective does without NVLS, the adding in NVLink switches."},
-    {.name = "nic-gb-per-s",
-     .metavar = "N",
-     .help = "Of one GPU on the network in one direction, 1e9 bytes per second, nominal (h100: 50)."},
-    {.name = "tier", .metavar = "TIER", .help = "The highest tier crossed: leaf (the default), spine or core."},
-    {.name = "leaf-oversubscription",
-     .metavar = "N",
-     .help = "Bandwidth down over bandwidth up of the leaves; matters if a spine or a core is crossed."},
-    {.name = "spine-oversubscription", .metavar = "N", .help = "The same of the spines; matters if a core is crossed."},
-    {.name = "tp-domains",
-     .metavar = "N",
-     .help = "With --training: spread each tensor parallel group over this many NVLink domains."},
-    {0},
-};
-
-static const struct args_example examples[] = {
-    {"windtunnel validate-model", "Every table; status 10 if a tested row does not hold."},
-    {"windtunnel validate-model --allreduce 8 8 1G", "1 GiB among 64 H100."},
-    {"windtunnel validate-model --allreduce 18 4 8G --system nvl72", "8 GiB among the 72 GPUs of a rack."},
-    {"windtunnel validate-model --training "
-     "tp=8,pp=2,dp=48,layers=84,hidden=8192,sequence=4096,vocabulary=131072,batch=384",
-     "70B on 768 H100."},
-    {0},
-};
-
-const struct args_verb verb_validate_model = {
-    .name = "validate-model",
-    .summary = "the models of communication, training and sharing beside measurements",
-    .synopsis = "[--allreduce NODES GPUS_PER_NODE BYTES] [OPTION]...",
-    .description =
-        (const char *const[]){
-            "Prints public measurements of collectives, of training, of sharing a GPU and of SM activity beside what "
-            "the models say, "
-            "with the error of each row. Tables with a tolerance are tested.",
-            "With --allreduce, --collective or --training it answers for one input instead. BYTES are "
-            "those of a GPU's buffer, as nccl-tests counts them; K, M, G, T behind it are powers of "
-            "1024.",
-            NULL},
-    .options = options,
-    .examples = examples,
-    .operands_max = 3,
-    .run = run_validate_model,
-};

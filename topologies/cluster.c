@@ -173,18 +173,12 @@ static uint32_t intern_type(struct cluster_build *build, struct node_type type)
     return cluster->type_count++;
 }
 
-/* gpu_rail holds the NIC until the rails are known. */
 static void lay_inside(struct node_pool *pool, const struct pool_spec *spec)
 {
     unsigned gpus = spec->type.gpu_count;
-    memset(pool->gpu_rail, NIC_BY_INDEX, sizeof pool->gpu_rail);
     memset(pool->gpu_island, NVLINK_NONE, sizeof pool->gpu_island);
     for (unsigned i = 0; i < gpus; i++) {
         pool->gpu_numa[i] = (uint8_t)(i * spec->numa_count / gpus);
-        if (spec->inside != NULL) {
-            pool->gpu_numa[i] = spec->inside->gpu_numa[i];
-            pool->gpu_rail[i] = spec->inside->gpu_nic[i];
-        }
         if (spec->island_gpus != 0)
             pool->gpu_island[i] = (uint8_t)(i / spec->island_gpus);
     }
@@ -232,10 +226,6 @@ bool cluster_build_node(struct cluster_build *build, struct text name)
 struct fabric fabric_default(void)
 {
     return (struct fabric){.nodes_per_unit = FABRIC_NODES_PER_UNIT,
-                           .rails = FABRIC_DERIVE,
-                           .leaves = FABRIC_DERIVE,
-                           .spines = FABRIC_DERIVE,
-                           .cores = FABRIC_DERIVE,
                            .rail_bytes_per_s = FABRIC_NDR_GBPS * 1e9 / 8,
                            .leaf_oversubscription = 1,
                            .spine_oversubscription = 1};
@@ -253,18 +243,10 @@ void fabric_derive_switches(struct fabric *fabric)
     const uint32_t half = FABRIC_SWITCH_PORTS / 2;
     double down = (double)fabric->unit_count * fabric->nodes_per_unit * fabric->rails;
     double up = down / fabric->leaf_oversubscription;
-    if (fabric->leaves == FABRIC_DERIVE)
-        fabric->leaves = fabric->unit_count * fabric->rails * ((fabric->nodes_per_unit + half - 1) / half);
-    bool has_cores = fabric->leaves > FABRIC_SWITCH_PORTS;
-    if (fabric->spines == FABRIC_DERIVE) {
-        fabric->spines = switches_for(up, has_cores ? half : FABRIC_SWITCH_PORTS);
-        if (fabric->leaves == 1)
-            fabric->spines = 0;
-    }
-    if (fabric->cores == FABRIC_DERIVE)
-        fabric->cores = has_cores && fabric->spines != 0
-                            ? switches_for(up / fabric->spine_oversubscription, FABRIC_SWITCH_PORTS)
-                            : 0;
+    fabric->leaves = fabric->unit_count * fabric->rails * ((fabric->nodes_per_unit + half - 1) / half);
+    const bool has_cores = fabric->leaves > FABRIC_SWITCH_PORTS;
+    fabric->spines = fabric->leaves == 1 ? 0 : switches_for(up, has_cores ? half : FABRIC_SWITCH_PORTS);
+    fabric->cores = has_cores ? switches_for(up / fabric->spine_oversubscription, FABRIC_SWITCH_PORTS) : 0;
 }
 
 /* One rail per NIC of the node with the most NICs; a node without a number of NICs has one per GPU. */
@@ -289,9 +271,7 @@ static void lay_rails(struct cluster_build *build, uint32_t rails)
         if (pool->nic_count == 0)
             pool->nic_count = (uint8_t)rails;
         for (unsigned gpu = 0; gpu < NODE_GPUS_MAX; gpu++) {
-            unsigned nic = pool->gpu_rail[gpu];
-            if (nic == NIC_BY_INDEX)
-                nic = gpu < gpus ? gpu * pool->nic_count / gpus : 0;
+            const unsigned nic = gpu < gpus ? gpu * pool->nic_count / gpus : 0;
             pool->gpu_rail[gpu] = (uint8_t)(nic % rails);
         }
     }
@@ -448,7 +428,7 @@ struct cluster *cluster_build_finish(struct cluster_build *build, const struct f
     if (cluster->model_count == 0)
         cluster_build_model(build, gpu_model_find(TEXT("generic")));
     cluster->fabric = *fabric;
-    if (cluster->fabric.rails == FABRIC_DERIVE)
+    if (cluster->fabric.rails == 0)
         cluster->fabric.rails = derive_rails(build);
     lay_rails(build, cluster->fabric.rails);
     cluster->fabric.unit_count = number_units(build, cluster->fabric.nodes_per_unit);

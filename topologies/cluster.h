@@ -166,22 +166,10 @@ static inline bool cluster_is_split(const struct cluster *cluster, node_id node)
 /* Number of the level with that name, from 1; 0: there is none. */
 uint8_t cluster_level_of(const struct cluster *cluster, struct text name);
 
-/* One node's GPUs and NICs, as an export of hwloc gives them. */
-struct cluster_inside {
-    uint16_t gpu_count;
-    uint32_t cpu_milli, memory_mib;
-    uint8_t nic_count, numa_count;
-    uint8_t gpu_numa[NODE_GPUS_MAX];
-    uint8_t gpu_nic[NODE_GPUS_MAX]; /* the NIC nearest to each GPU, below nic_count; 255: not known */
-    char gpu_model[64];             /* "" if the export does not give it */
-};
-typedef struct error cluster_read_inside_fn(const char *path, struct cluster_inside *out);
-/* Build from JSON; topologies/README.md lists every field.  Fails through the value's sticky error, and returns NULL.
- * read_hwloc: reads a pool's "hwloc" file; NULL refuses such pools (the scheduler library needs no hwloc). */
-struct cluster *cluster_read(const struct json_value *value, cluster_read_inside_fn *read_hwloc);
+/* Build from JSON; topologies/README.md lists every field.  Fails through the value's sticky error, and returns NULL. */
+struct cluster *cluster_read(const struct json_value *value);
 
-/* Append the cluster as one line of JSON.  cluster_read makes an equal cluster of it, except for facts from an hwloc
- * export: the NUMA node and NIC of each GPU. */
+/* Append the cluster as one line of JSON.  cluster_read makes an equal cluster of it. */
 void cluster_write(const struct cluster *cluster, struct buffer *out);
 
 /* For tests and generated clusters: `node_count` nodes with `gpus` GPUs of the generic model, and ample CPU and

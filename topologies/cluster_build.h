@@ -7,7 +7,7 @@
  *
  *   struct cluster_build build;
  *   cluster_build_init(&build, TEXT("small"));
- *   cluster_build_pool(&build, &spec, &inside);
+ *   cluster_build_pool(&build, &spec);
  *   for (...) cluster_build_node(&build, name);
  *   cluster = cluster_build_finish(&build, &fabric);
  *   cluster_build_release(&build);
@@ -19,14 +19,12 @@
 #include "topologies/cluster.h"
 
 enum {
-    NIC_BY_INDEX = UINT8_MAX,   /* gpu_nic: spread the NICs evenly over the GPUs */
     NVLINK_NONE = UINT8_MAX,    /* node_pool.gpu_island */
     FABRIC_NODES_PER_UNIT = 32, /* DGX H100 SuperPOD RA-11333: 32 nodes in a scalable unit */
     FABRIC_SWITCH_PORTS = 64,   /* as above: 64 x 400 Gb/s, half of them down in leaf and spine */
 };
 
-#define FABRIC_DERIVE   UINT32_MAX /* a count of switches to be derived */
-#define FABRIC_NDR_GBPS 400.0      /* NVIDIA NDR InfiniBand, one port */
+#define FABRIC_NDR_GBPS 400.0 /* NVIDIA NDR InfiniBand, one port */
 
 /* "Ample": more than all jobs together ask for.  Used where no file gives an amount. */
 #define CLUSTER_AMPLE_CPU_MILLI  UINT32_C(1000000000) /* a million CPUs */
@@ -50,9 +48,8 @@ struct pool_spec {
     struct node_type type; /* labels in any order, borrowed */
     uint8_t nic_count;     /* 0: one per rail */
     uint8_t numa_count;
-    uint8_t island_gpus;                 /* GPUs that share NVLink; 0: none */
-    uint32_t nvlink_nodes;               /* consecutive nodes that share it; 0 or 1: no node shares it */
-    const struct cluster_inside *inside; /* NUMA node and NIC of each GPU; NULL: spread evenly */
+    uint8_t island_gpus;   /* GPUs that share NVLink; 0: none */
+    uint32_t nvlink_nodes; /* consecutive nodes that share it; 0 or 1: no node shares it */
     double price_usd_per_gpu_h;
 };
 
@@ -79,11 +76,11 @@ void cluster_check_levels(const struct cluster *cluster, const struct json_value
 /* Append a node to the last pool; false if a node of that name is there already. */
 bool cluster_build_node(struct cluster_build *build, struct text name);
 
-/* The fabric if nothing is known: nodes_per_unit, rails and numbers of switches are derived at the end. */
+/* The fabric if nothing is known.  rails 0, and numbers of switches, are derived at the end. */
 struct fabric fabric_default(void);
 
-/* Derive leaves, spines and cores for switches of 64 ports, where they are FABRIC_DERIVE.  unit_count, nodes_per_unit,
- * rails and the oversubscriptions must be set. */
+/* Derive leaves, spines and cores for switches of 64 ports.  unit_count, nodes_per_unit, rails and the
+ * oversubscriptions must be set. */
 void fabric_derive_switches(struct fabric *fabric);
 
 /* Count nodes and GPUs, number units and rails, complete the fabric.  There must be a node.  The caller owns the

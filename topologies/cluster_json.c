@@ -15,7 +15,6 @@ enum {
     NICS_MAX = 16,
     NUMA_MAX = 16,
     RAILS_MAX = 16,
-    SWITCHES_MAX = 10000000,
     NODE_NAME_MAX = 256,
 };
 
@@ -24,7 +23,6 @@ struct reading {
     struct gpu_model *own_models; /* of this file; the strings are borrowed from the document */
     uint32_t own_model_count;
     struct names *pool_names;
-    cluster_read_inside_fn *read_hwloc;
     struct arena scratch;
 };
 
@@ -32,7 +30,6 @@ struct reading {
 struct pool_draft {
     struct pool_spec spec;
     const struct gpu_model *model; /* of its GPUs; NULL: none */
-    struct cluster_inside inside;  /* from hwloc; used if spec.inside points here */
     int64_t node_count;
     const char *node_name;
     struct json_value node_names; /* an array; node NULL: names follow the pattern */
@@ -161,50 +158,12 @@ static void read_models(struct reading *reading, struct json_object *root)
 
 /* ---- pools ---- */
 
-static void read_inside(struct reading *reading, struct json_object *pool, struct pool_draft *draft)
-{
-    struct json_value value = json_member(pool, "hwloc");
-    const char *path = json_value_file(&value, "hwloc");
-    if (path == NULL || has_failed(pool))
-        return;
-    if (reading->read_hwloc == NULL) {
-        json_fail(&value, "hwloc files cannot be read here");
-        error_set_hint(pool->value.error, "write out 'gpus_per_node', 'cpus' and 'memory_gb'");
-        return;
-    }
-    struct error error = reading->read_hwloc(path, &draft->inside);
-    if (error_is(error)) {
-        enum error_kind kind = error.kind; /* a missing file stays an I/O error */
-        json_fail(&value, "%s", error_message(&error));
-        pool->value.error->kind = kind;
-        error_release(&error);
-        return;
-    }
-    draft->spec.inside = &draft->inside;
-}
-
-/* A number that the hwloc file gives may be repeated, but not contradicted.  0: not given. */
-static int64_t read_count(struct json_object *pool, const char *key, int64_t low, int64_t high, bool is_told,
-                          int64_t told)
-{
-    int64_t count = json_get_int(pool, key, low, high, told);
-    if (is_told && count != told && !has_failed(pool)) {
-        struct json_value value = json_member(pool, key);
-        json_fail(&value, "'%s' is %lld, but the hwloc file has %lld", key, (long long)count, (long long)told);
-    }
-    return count;
-}
-
 static const struct gpu_model *read_pool_model(const struct reading *reading, struct json_object *pool,
                                                const struct pool_draft *draft)
 {
     struct json_value place = json_member(pool, "gpu_model");
-    const char *name = json_get_string(pool, "gpu_model", NULL);
-    bool is_told = draft->spec.inside != NULL && draft->inside.gpu_model[0] != '\0';
-    if (name == NULL) {
-        name = is_told ? draft->inside.gpu_model : "generic";
-        place = pool->value;
-    } else if (draft->spec.type.gpu_count == 0) {
+    const char *name = json_get_string(pool, "gpu_model", "generic");
+    if (place.node != NULL && draft->spec.type.gpu_count == 0) {
         json_fail(&place, "nodes without GPUs have no 'gpu_model'");
         return NULL;
     }
@@ -218,11 +177,9 @@ static const struct gpu_model *read_pool_model(const struct reading *reading, st
 
 static void read_gpus(struct reading *reading, struct json_object *pool, struct pool_draft *draft)
 {
-    bool is_told = draft->spec.inside != NULL;
     struct node_type *type = &draft->spec.type;
-    if (!is_told)
-        json_need(pool, "gpus_per_node");
-    type->gpu_count = (uint16_t)read_count(pool, "gpus_per_node", 0, NODE_GPUS_MAX, is_told, draft->inside.gpu_count);
+    json_need(pool, "gpus_per_node");
+    type->gpu_count = (uint16_t)json_get_int(pool, "gpus_per_node", 0, NODE_GPUS_MAX, 0);
     double nvlink_bytes_per_s = 0;
     const struct gpu_model *model = has_failed(pool) ? NULL : read_pool_model(reading, pool, draft);
     if (model != NULL && type->gpu_count > 0) {
@@ -249,19 +206,14 @@ static void read_gpus(struct reading *reading, struct json_object *pool, struct 
 
 static void read_host(struct json_object *pool, struct pool_draft *draft)
 {
-    const struct cluster_inside *inside = draft->spec.inside;
     struct node_type *type = &draft->spec.type;
-    bool is_told = inside != NULL;
-    type->cpu_milli = (uint32_t)json_get_scaled(pool, "cpus", MILLI, 1, CLUSTER_AMPLE_CPU_MILLI,
-                                                is_told ? inside->cpu_milli : CLUSTER_AMPLE_CPU_MILLI);
-    type->memory_mib = is_told ? inside->memory_mib : CLUSTER_AMPLE_MEMORY_MIB;
+    type->cpu_milli =
+        (uint32_t)json_get_scaled(pool, "cpus", MILLI, 1, CLUSTER_AMPLE_CPU_MILLI, CLUSTER_AMPLE_CPU_MILLI);
+    type->memory_mib = CLUSTER_AMPLE_MEMORY_MIB;
     if (json_has(pool, "memory_gb"))
         type->memory_mib = mib_of_gb(json_get_real(pool, "memory_gb", 1.0 / MIB_PER_GB, MEMORY_GB_MAX, 1));
-    bool tells_nics = is_told && inside->nic_count > 0;
-    draft->spec.nic_count =
-        (uint8_t)read_count(pool, "nics", 1, NICS_MAX, tells_nics, tells_nics ? inside->nic_count : 0);
-    draft->spec.numa_count =
-        (uint8_t)read_count(pool, "numa_nodes", 1, NUMA_MAX, is_told, is_told ? inside->numa_count : 1);
+    draft->spec.nic_count = (uint8_t)json_get_int(pool, "nics", 1, NICS_MAX, 0);
+    draft->spec.numa_count = (uint8_t)json_get_int(pool, "numa_nodes", 1, NUMA_MAX, 1);
 }
 
 static struct text read_pool_name(struct reading *reading, struct json_object *pool)
@@ -370,7 +322,6 @@ static void read_pool(struct reading *reading, const struct json_value *value)
     json_need(&pool, "nodes");
     draft.node_count = json_get_int(&pool, "nodes", 0, CLUSTER_NODES_MAX, 1);
     struct json_value count_value = json_member(&pool, "nodes");
-    read_inside(reading, &pool, &draft);
     read_gpus(reading, &pool, &draft);
     read_host(&pool, &draft);
     cluster_build_read_extras(&reading->scratch, &pool, draft.model, &draft.spec.type);
@@ -405,13 +356,6 @@ static void read_pools(struct reading *reading, struct json_object *root)
 
 /* ---- fabric ---- */
 
-static uint32_t read_switches(struct json_object *object, const char *key, int64_t low)
-{
-    if (!json_has(object, key))
-        return FABRIC_DERIVE;
-    return (uint32_t)json_get_int(object, key, low, SWITCHES_MAX, low);
-}
-
 static struct fabric read_fabric(struct json_object *object)
 {
     struct fabric fabric = fabric_default();
@@ -420,28 +364,9 @@ static struct fabric read_fabric(struct json_object *object)
     if (json_has(object, "rails"))
         fabric.rails = (uint32_t)json_get_int(object, "rails", 1, RAILS_MAX, 1);
     fabric.rail_bytes_per_s = json_get_real(object, "rail_gbps", 1e-3, 1e5, FABRIC_NDR_GBPS) * 1e9 / 8;
-    fabric.leaves = read_switches(object, "leaves", 1);
-    fabric.spines = read_switches(object, "spines", 0);
-    fabric.cores = read_switches(object, "cores", 0);
     fabric.leaf_oversubscription = json_get_real(object, "leaf_oversubscription", 1, 1000, 1);
     fabric.spine_oversubscription = json_get_real(object, "spine_oversubscription", 1, 1000, 1);
     return fabric;
-}
-
-/* Checks that need the number of units. */
-static void check_fabric(struct json_object *object, const struct fabric *fabric)
-{
-    struct json_value leaves = json_member(object, "leaves");
-    struct json_value spines = json_member(object, "spines");
-    struct json_value cores = json_member(object, "cores");
-    uint32_t leaves_min = fabric->unit_count * fabric->rails;
-    if (fabric->leaves < leaves_min)
-        json_fail(&leaves, "%u units of %u rails need at least %u leaves, got %u", fabric->unit_count, fabric->rails,
-                  leaves_min, fabric->leaves);
-    else if (fabric->spines == 0 && fabric->unit_count > 1)
-        json_fail(&spines, "without spines the %u units are not connected", fabric->unit_count);
-    else if (fabric->spines == 0 && fabric->cores != 0)
-        json_fail(&cores, "cores without spines connect nothing");
 }
 
 static struct cluster *finish(struct reading *reading, struct json_object *root)
@@ -458,19 +383,17 @@ static struct cluster *finish(struct reading *reading, struct json_object *root)
     json_object_close(&object);
     if (has_failed(root))
         return NULL;
-    struct cluster *cluster = cluster_build_finish(reading->build, &fabric);
-    check_fabric(&object, &cluster->fabric);
-    return cluster;
+    return cluster_build_finish(reading->build, &fabric);
 }
 
-struct cluster *cluster_read(const struct json_value *value, cluster_read_inside_fn *read_hwloc)
+struct cluster *cluster_read(const struct json_value *value)
 {
     struct json_object root;
     json_object_open(&root, value);
     const char *name = json_get_string(&root, "name", CLUSTER_UNNAMED);
     struct cluster_build build;
     cluster_build_init(&build, text_of(name));
-    struct reading reading = {.build = &build, .pool_names = names_new(), .read_hwloc = read_hwloc};
+    struct reading reading = {.build = &build, .pool_names = names_new()};
     read_models(&reading, &root);
     read_pools(&reading, &root);
     struct json_value levels = json_member(&root, "levels");

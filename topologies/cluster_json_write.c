@@ -267,9 +267,6 @@ static void put_fabric(struct buffer *out, const struct cluster *cluster)
         buffer_string(out, ",\"units_span_pools\":true");
     put_int(out, "rails", fabric->rails);
     put_real(out, "rail_gbps", fabric->rail_bytes_per_s * 8 / 1e9);
-    put_int(out, "leaves", fabric->leaves);
-    put_int(out, "spines", fabric->spines);
-    put_int(out, "cores", fabric->cores);
     put_real(out, "leaf_oversubscription", fabric->leaf_oversubscription);
     put_real(out, "spine_oversubscription", fabric->spine_oversubscription);
     buffer_char(out, '}');

@@ -10,48 +10,6 @@
 
 enum { CLUSTER_BYTES_MAX = 64 << 20 };
 
-/* ---- JSON ---- */
-
-/* Append `path`; if relative, join it to the folder of `file`. */
-static void join_folder(struct buffer *out, const char *file, const char *path)
-{
-    const char *slash = strrchr(file, '/');
-    if (path[0] != '/' && slash != NULL)
-        buffer_bytes(out, file, (size_t)(slash - file) + 1);
-    buffer_string(out, path);
-}
-
-/* Changes the tree in place, because a document that is grafted into a scenario forgets its folder. */
-static struct error settle_hwloc_paths(struct json_doc *doc, const char *file)
-{
-    struct error sticky = ERROR_OK;
-    struct json_value root = json_doc_root(doc, &sticky);
-    json_t *pools = json_object_get(root.node, "pools");
-    for (size_t i = 0; i < json_array_size(pools); i++) {
-        json_t *hwloc = json_object_get(json_array_get(pools, i), "hwloc");
-        if (!json_is_string(hwloc))
-            continue; /* cluster_read reports the error */
-        struct buffer path = {0};
-        join_folder(&path, file, json_string_value(hwloc));
-        int status = json_string_setn(hwloc, path.bytes, path.length);
-        buffer_release(&path);
-        if (status != 0)
-            return error_new(ERROR_CONFIG, "%s: the folder's name is not UTF-8", file);
-    }
-    return sticky;
-}
-
-static struct error parse_doc(struct json_doc **doc, const char *path, struct text text)
-{
-    TRY(json_doc_parse(doc, path, text, ERROR_CONFIG));
-    struct error error = settle_hwloc_paths(*doc, path);
-    if (error_is(error)) {
-        json_doc_free(*doc);
-        *doc = NULL;
-    }
-    return error;
-}
-
 /* ---- node lists ---- */
 
 static const char *const columns[] = {"sn", "cpu_milli", "memory_mib", "gpu", "model"};
@@ -234,7 +192,7 @@ struct error cluster_load_file(struct cluster_file *out, const char *path)
     TRY(input_read_all_digest(path, CLUSTER_BYTES_MAX, &bytes, &length, out->digest));
     if (is_node_list((struct text){bytes, length}))
         return load_node_list(&out->cluster, path, input_of_bytes_new(path, bytes, length));
-    struct error error = parse_doc(&out->doc, path, (struct text){bytes, length});
+    struct error error = json_doc_parse(&out->doc, path, (struct text){bytes, length}, ERROR_CONFIG);
     mem_free(bytes);
     return error;
 }
@@ -249,7 +207,7 @@ struct error cluster_load(struct cluster **out, const char *path)
         return ERROR_OK;
     struct error error = ERROR_OK;
     struct json_value root = json_doc_root(file.doc, &error);
-    *out = cluster_read(&root, hwloc_read_inside);
+    *out = cluster_read(&root);
     json_doc_free(file.doc);
     return error;
 }

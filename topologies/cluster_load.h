@@ -2,14 +2,13 @@
  *
  * The node list has the columns sn,cpu_milli,memory_mib,gpu,model; every line is a node, in the file's
  * order; models that are not known become generic ones of that name.
- * Needs base/input.h (zstd) and hwloc, which the scheduler library does not.
+ * Needs base/input.h (zstd), which the scheduler library does not.
  */
 #ifndef TOPOLOGIES_CLUSTER_LOAD_H
 #define TOPOLOGIES_CLUSTER_LOAD_H
 
 #include "topologies/cluster.h"
 
-/* Relative hwloc paths in the file are relative to the file's folder. */
 struct error cluster_load(struct cluster **out, const char *path) MUST_CHECK;
 
 /* A file that was read once: the cluster of a node list, or the tree of JSON, which overrides may change.  The caller
@@ -21,8 +20,5 @@ struct cluster_file {
 };
 
 struct error cluster_load_file(struct cluster_file *out, const char *path) MUST_CHECK;
-
-/* Read one node from `lstopo --of xml`: a cluster_read_inside_fn. */
-struct error hwloc_read_inside(const char *path, struct cluster_inside *out) MUST_CHECK;
 
 #endif

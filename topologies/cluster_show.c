@@ -215,53 +215,7 @@ static void show_classes(const struct cluster *cluster, struct buffer *out)
     }
 }
 
-/* ---- units ---- */
-
-struct unit {
-    node_id first;
-    uint32_t node_count;
-    uint32_t gpu_count;
-};
-
-static struct unit next_unit(const struct cluster *cluster, node_id first)
-{
-    struct unit unit = {.first = first};
-    node_id node = first;
-    for (; node < cluster->node_count && cluster->nodes[node].unit == cluster->nodes[first].unit; node++)
-        unit.gpu_count += cluster_node_gpus(cluster, node);
-    unit.node_count = node - first;
-    return unit;
-}
-
-static void show_unit(const struct cluster *cluster, const struct unit *unit, struct buffer *out)
-{
-    const struct fabric *fabric = &cluster->fabric;
-    struct buffer names = {0};
-    put_names(&names, cluster, unit->first, unit->node_count);
-    buffer_format(out, "SU %-4u %-16s %3u node%s  %4u GPU%s", cluster->nodes[unit->first].unit, buffer_c_string(&names),
-                  unit->node_count, plural(unit->node_count), unit->gpu_count, plural(unit->gpu_count));
-    buffer_release(&names);
-    if (fabric->leaves % fabric->unit_count == 0) {
-        uint32_t leaves = fabric->leaves / fabric->unit_count;
-        buffer_format(out, "  %u lea%s", leaves, leaves == 1 ? "f" : "ves");
-    }
-    buffer_char(out, '\n');
-}
-
-static void show_units(const struct cluster *cluster, struct buffer *out)
-{
-    buffer_format(out, "\nunits of up to %u nodes\n", cluster->fabric.nodes_per_unit);
-    struct unit unit;
-    for (node_id first = 0; first < cluster->node_count; first += unit.node_count) {
-        unit = next_unit(cluster, first);
-        if (!is_left_out(cluster->nodes[first].unit, cluster->fabric.unit_count, "units", out))
-            show_unit(cluster, &unit, out);
-    }
-}
-
-/* ---- the inside of a node ---- */
-
-enum inside_row { ROW_GPU, ROW_RAIL, ROW_NVLINK };
+/* ---- GPU models and layouts ---- */
 
 /* GPU0: 1g.10gb at 0, 3g.40gb at 4 */
 static void put_layouts(const struct cluster *cluster, const struct node_type *type, struct buffer *out)
@@ -281,61 +235,6 @@ static void put_layouts(const struct cluster *cluster, const struct node_type *t
     }
 }
 
-static void put_cell(const struct node_pool *pool, unsigned gpu, enum inside_row row, struct buffer *out)
-{
-    char cell[16] = "-";
-    if (row == ROW_GPU)
-        snprintf(cell, sizeof cell, "GPU%u", gpu);
-    else if (row == ROW_RAIL)
-        snprintf(cell, sizeof cell, "rail%u", pool->gpu_rail[gpu]);
-    else if (pool->gpu_island[gpu] != NVLINK_NONE)
-        snprintf(cell, sizeof cell, "nvl%u", pool->gpu_island[gpu]);
-    buffer_format(out, " %-6s", cell);
-}
-
-static unsigned gpus_of_numa(const struct node_pool *pool, unsigned gpus, unsigned numa)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < gpus; i++)
-        count += pool->gpu_numa[i] == numa;
-    return count;
-}
-
-/* Width of the box of a NUMA node: seven columns per GPU, and room for its title. */
-static unsigned box_width(unsigned gpus_inside)
-{
-    return gpus_inside < 2 ? 14 : gpus_inside * 7 + 1;
-}
-
-static void put_border(const struct node_pool *pool, unsigned gpus, bool has_title, struct buffer *out)
-{
-    buffer_string(out, "  ");
-    for (unsigned numa = 0; numa < pool->numa_count; numa++) {
-        size_t end = out->length + 1 + box_width(gpus_of_numa(pool, gpus, numa));
-        buffer_char(out, '+');
-        if (has_title)
-            buffer_format(out, "- NUMA %u ", numa);
-        while (out->length < end)
-            buffer_char(out, '-');
-    }
-    buffer_string(out, "+\n");
-}
-
-static void put_row(const struct node_pool *pool, unsigned gpus, enum inside_row row, struct buffer *out)
-{
-    buffer_string(out, "  ");
-    for (unsigned numa = 0; numa < pool->numa_count; numa++) {
-        size_t end = out->length + 1 + box_width(gpus_of_numa(pool, gpus, numa));
-        buffer_char(out, '|');
-        for (unsigned gpu = 0; gpu < gpus; gpu++)
-            if (pool->gpu_numa[gpu] == numa)
-                put_cell(pool, gpu, row, out);
-        while (out->length < end)
-            buffer_char(out, ' ');
-    }
-    buffer_string(out, "|\n");
-}
-
 static void put_model(const struct gpu_model *model, struct buffer *out)
 {
     buffer_format(out, "%s: ", model->name);
@@ -352,38 +251,13 @@ static void put_model(const struct gpu_model *model, struct buffer *out)
     buffer_char(out, '\n');
 }
 
-static void show_inside(const struct cluster *cluster, const struct node_pool *pool, struct buffer *out)
+static void show_models(const struct cluster *cluster, struct buffer *out)
 {
-    const struct node_type *type = &cluster->types[pool->type];
-    buffer_format(out, "\nnode as in pool %s: ", pool->name);
-    if (type->gpu_count > 0)
-        buffer_format(out, "%u x %s, ", type->gpu_count, model_name(cluster, type));
-    put_host(out, type->cpu_milli, type->memory_mib, 1);
-    buffer_format(out, ", %u NIC%s\n", pool->nic_count, plural(pool->nic_count));
-    if (type->gpu_count == 0)
-        return;
-    put_border(pool, type->gpu_count, true, out);
-    put_row(pool, type->gpu_count, ROW_GPU, out);
-    put_row(pool, type->gpu_count, ROW_RAIL, out);
-    if (pool->gpu_island[0] != NVLINK_NONE)
-        put_row(pool, type->gpu_count, ROW_NVLINK, out);
-    put_border(pool, type->gpu_count, false, out);
-    put_layouts(cluster, type, out);
-    buffer_string(out, "  ");
-    put_model(&cluster->models[type->model], out);
-}
-
-/* One node of each type, in the first pool that has the type. */
-static void show_insides(const struct cluster *cluster, struct buffer *out)
-{
-    uint32_t shown = 0; /* types are numbered in the order of their first pools */
-    for (uint32_t i = 0; i < cluster->pool_count; i++) {
-        if (cluster->pools[i].type != shown)
-            continue;
-        if (!is_left_out(shown, cluster->type_count, "types of nodes", out))
-            show_inside(cluster, &cluster->pools[i], out);
-        shown++;
-    }
+    buffer_char(out, '\n');
+    for (uint32_t i = 0; i < cluster->model_count; i++)
+        put_model(&cluster->models[i], out);
+    for (uint32_t i = 0; i < cluster->type_count; i++)
+        put_layouts(cluster, &cluster->types[i], out);
 }
 
 /* ---- the fabric ---- */
@@ -431,7 +305,6 @@ void cluster_show(const struct cluster *cluster, struct buffer *out)
         show_types(cluster, out);
     show_levels(cluster, out);
     show_classes(cluster, out);
-    show_units(cluster, out);
-    show_insides(cluster, out);
+    show_models(cluster, out);
     show_fabric(cluster, out);
 }

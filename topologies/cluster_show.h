@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "topologies/cluster.h"
 
-/* Append totals, pools, units with folded node names (n[0-31]), the inside of a node of each type, and the fabric. */
+/* Append totals, pools with folded node names (n[0-31]), levels, GPU classes, GPU models, layouts, and the fabric. */
 void cluster_show(const struct cluster *cluster, struct buffer *out);
 
 #endif

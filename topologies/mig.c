@@ -29,64 +29,60 @@ enum { MASKS = 256 };
  * 0.9 to 2.5 % below it. */
 #define SHARE_MIB(board_gb, slices) ((board_gb)*1024u * (slices) / MIG_SLICES)
 
-/* Fields after the memory: SMs (0: not known), copy engines. */
-#define ENGINES(sm, copy)     .sm_count = (sm), .copy_engines = (copy)
-#define MEDIA(dec, jpg, flow) .decoders = (dec), .jpeg = (jpg), .ofa = (flow)
+/* 0: not known. */
+#define SMS(count) .sm_count = (count)
 
-/* SMs and copy engines: NVIDIA MIG user guide, A100-SXM4-40GB. */
+/* SMs: NVIDIA MIG user guide, A100-SXM4-40GB. */
 static const struct mig_profile a100_40[MIG_PROFILE_COUNT] = {
-    [MIG_1G] = {"1g.5gb", SHAPE_1G, SHARE_MIB(40, 1), ENGINES(14, 1)},
-    [MIG_1G_ME] = {"1g.5gb+me", SHAPE_1G_ME, SHARE_MIB(40, 1), ENGINES(14, 1)},
-    [MIG_1G_2MEM] = {"1g.10gb", SHAPE_1G2MEM, SHARE_MIB(40, 2), ENGINES(14, 1)},
-    [MIG_2G] = {"2g.10gb", SHAPE_2G, SHARE_MIB(40, 2), ENGINES(28, 2)},
-    [MIG_3G] = {"3g.20gb", SHAPE_3G, SHARE_MIB(40, 4), ENGINES(42, 3)},
-    [MIG_4G] = {"4g.20gb", SHAPE_4G, SHARE_MIB(40, 4), ENGINES(56, 4)},
-    [MIG_7G] = {"7g.40gb", SHAPE_7G, SHARE_MIB(40, 8), ENGINES(98, 7)},
+    [MIG_1G] = {"1g.5gb", SHAPE_1G, SHARE_MIB(40, 1), SMS(14)},
+    [MIG_1G_ME] = {"1g.5gb+me", SHAPE_1G_ME, SHARE_MIB(40, 1), SMS(14)},
+    [MIG_1G_2MEM] = {"1g.10gb", SHAPE_1G2MEM, SHARE_MIB(40, 2), SMS(14)},
+    [MIG_2G] = {"2g.10gb", SHAPE_2G, SHARE_MIB(40, 2), SMS(28)},
+    [MIG_3G] = {"3g.20gb", SHAPE_3G, SHARE_MIB(40, 4), SMS(42)},
+    [MIG_4G] = {"4g.20gb", SHAPE_4G, SHARE_MIB(40, 4), SMS(56)},
+    [MIG_7G] = {"7g.40gb", SHAPE_7G, SHARE_MIB(40, 8), SMS(98)},
 };
 
-/* SMs and copy engines: NVIDIA MIG user guide, A100-SXM4-80GB. */
+/* SMs: NVIDIA MIG user guide, A100-SXM4-80GB. */
 static const struct mig_profile a100_80[MIG_PROFILE_COUNT] = {
-    [MIG_1G] = {"1g.10gb", SHAPE_1G, SHARE_MIB(80, 1), ENGINES(14, 1)},
-    [MIG_1G_ME] = {"1g.10gb+me", SHAPE_1G_ME, SHARE_MIB(80, 1), ENGINES(14, 1)},
-    [MIG_1G_2MEM] = {"1g.20gb", SHAPE_1G2MEM, SHARE_MIB(80, 2), ENGINES(14, 1)},
-    [MIG_2G] = {"2g.20gb", SHAPE_2G, SHARE_MIB(80, 2), ENGINES(28, 2)},
-    [MIG_3G] = {"3g.40gb", SHAPE_3G, SHARE_MIB(80, 4), ENGINES(42, 3)},
-    [MIG_4G] = {"4g.40gb", SHAPE_4G, SHARE_MIB(80, 4), ENGINES(56, 4)},
-    [MIG_7G] = {"7g.80gb", SHAPE_7G, SHARE_MIB(80, 8), ENGINES(98, 7)},
+    [MIG_1G] = {"1g.10gb", SHAPE_1G, SHARE_MIB(80, 1), SMS(14)},
+    [MIG_1G_ME] = {"1g.10gb+me", SHAPE_1G_ME, SHARE_MIB(80, 1), SMS(14)},
+    [MIG_1G_2MEM] = {"1g.20gb", SHAPE_1G2MEM, SHARE_MIB(80, 2), SMS(14)},
+    [MIG_2G] = {"2g.20gb", SHAPE_2G, SHARE_MIB(80, 2), SMS(28)},
+    [MIG_3G] = {"3g.40gb", SHAPE_3G, SHARE_MIB(80, 4), SMS(42)},
+    [MIG_4G] = {"4g.40gb", SHAPE_4G, SHARE_MIB(80, 4), SMS(56)},
+    [MIG_7G] = {"7g.80gb", SHAPE_7G, SHARE_MIB(80, 8), SMS(98)},
 };
 
 /* All columns: nvidia-smi mig -lgip of an H100-80GB SXM.  It prints GiB with two digits: 9.75, 19.62 (19.625), 39.50,
  * 79.25. */
 static const struct mig_profile h100_80[MIG_PROFILE_COUNT] = {
-    [MIG_1G] = {"1g.10gb", SHAPE_1G, 9984, ENGINES(16, 1), MEDIA(1, 1, 0)},
-    [MIG_1G_ME] = {"1g.10gb+me", SHAPE_1G_ME, 9984, ENGINES(16, 1), MEDIA(1, 1, 1)},
-    [MIG_1G_2MEM] = {"1g.20gb", SHAPE_1G2MEM, 20096, ENGINES(26, 1), MEDIA(1, 1, 0)},
-    [MIG_2G] = {"2g.20gb", SHAPE_2G, 20096, ENGINES(32, 2), MEDIA(2, 2, 0)},
-    [MIG_3G] = {"3g.40gb", SHAPE_3G, 40448, ENGINES(60, 3), MEDIA(3, 3, 0)},
-    [MIG_4G] = {"4g.40gb", SHAPE_4G, 40448, ENGINES(64, 4), MEDIA(4, 4, 0)},
-    [MIG_7G] = {"7g.80gb", SHAPE_7G, 81152, ENGINES(132, 8), MEDIA(7, 7, 1)},
+    [MIG_1G] = {"1g.10gb", SHAPE_1G, 9984, SMS(16)},           [MIG_1G_ME] = {"1g.10gb+me", SHAPE_1G_ME, 9984, SMS(16)},
+    [MIG_1G_2MEM] = {"1g.20gb", SHAPE_1G2MEM, 20096, SMS(26)}, [MIG_2G] = {"2g.20gb", SHAPE_2G, 20096, SMS(32)},
+    [MIG_3G] = {"3g.40gb", SHAPE_3G, 40448, SMS(60)},          [MIG_4G] = {"4g.40gb", SHAPE_4G, 40448, SMS(64)},
+    [MIG_7G] = {"7g.80gb", SHAPE_7G, 81152, SMS(132)},
 };
 
-/* Names and copy engines: NVIDIA MIG user guide, H200.  SMs assumed: the die of the H100. */
+/* Names: NVIDIA MIG user guide, H200.  SMs assumed: the die of the H100. */
 static const struct mig_profile h200_141[MIG_PROFILE_COUNT] = {
-    [MIG_1G] = {"1g.18gb", SHAPE_1G, SHARE_MIB(141, 1), ENGINES(16, 1)},
-    [MIG_1G_ME] = {"1g.18gb+me", SHAPE_1G_ME, SHARE_MIB(141, 1), ENGINES(16, 1)},
-    [MIG_1G_2MEM] = {"1g.35gb", SHAPE_1G2MEM, SHARE_MIB(141, 2), ENGINES(26, 1)},
-    [MIG_2G] = {"2g.35gb", SHAPE_2G, SHARE_MIB(141, 2), ENGINES(32, 2)},
-    [MIG_3G] = {"3g.71gb", SHAPE_3G, SHARE_MIB(141, 4), ENGINES(60, 3)},
-    [MIG_4G] = {"4g.71gb", SHAPE_4G, SHARE_MIB(141, 4), ENGINES(64, 4)},
-    [MIG_7G] = {"7g.141gb", SHAPE_7G, SHARE_MIB(141, 8), ENGINES(132, 8)},
+    [MIG_1G] = {"1g.18gb", SHAPE_1G, SHARE_MIB(141, 1), SMS(16)},
+    [MIG_1G_ME] = {"1g.18gb+me", SHAPE_1G_ME, SHARE_MIB(141, 1), SMS(16)},
+    [MIG_1G_2MEM] = {"1g.35gb", SHAPE_1G2MEM, SHARE_MIB(141, 2), SMS(26)},
+    [MIG_2G] = {"2g.35gb", SHAPE_2G, SHARE_MIB(141, 2), SMS(32)},
+    [MIG_3G] = {"3g.71gb", SHAPE_3G, SHARE_MIB(141, 4), SMS(60)},
+    [MIG_4G] = {"4g.71gb", SHAPE_4G, SHARE_MIB(141, 4), SMS(64)},
+    [MIG_7G] = {"7g.141gb", SHAPE_7G, SHARE_MIB(141, 8), SMS(132)},
 };
 
-/* Names and copy engines: NVIDIA MIG user guide, B200.  SMs per profile: not known. */
+/* Names: NVIDIA MIG user guide, B200.  SMs per profile: not known. */
 static const struct mig_profile b200_180[MIG_PROFILE_COUNT] = {
-    [MIG_1G] = {"1g.23gb", SHAPE_1G, SHARE_MIB(180, 1), ENGINES(0, 2)},
-    [MIG_1G_ME] = {"1g.23gb+me", SHAPE_1G_ME, SHARE_MIB(180, 1), ENGINES(0, 2)},
-    [MIG_1G_2MEM] = {"1g.45gb", SHAPE_1G2MEM, SHARE_MIB(180, 2), ENGINES(0, 2)},
-    [MIG_2G] = {"2g.45gb", SHAPE_2G, SHARE_MIB(180, 2), ENGINES(0, 3)},
-    [MIG_3G] = {"3g.90gb", SHAPE_3G, SHARE_MIB(180, 4), ENGINES(0, 6)},
-    [MIG_4G] = {"4g.90gb", SHAPE_4G, SHARE_MIB(180, 4), ENGINES(0, 8)},
-    [MIG_7G] = {"7g.180gb", SHAPE_7G, SHARE_MIB(180, 8), ENGINES(0, 16)},
+    [MIG_1G] = {"1g.23gb", SHAPE_1G, SHARE_MIB(180, 1), SMS(0)},
+    [MIG_1G_ME] = {"1g.23gb+me", SHAPE_1G_ME, SHARE_MIB(180, 1), SMS(0)},
+    [MIG_1G_2MEM] = {"1g.45gb", SHAPE_1G2MEM, SHARE_MIB(180, 2), SMS(0)},
+    [MIG_2G] = {"2g.45gb", SHAPE_2G, SHARE_MIB(180, 2), SMS(0)},
+    [MIG_3G] = {"3g.90gb", SHAPE_3G, SHARE_MIB(180, 4), SMS(0)},
+    [MIG_4G] = {"4g.90gb", SHAPE_4G, SHARE_MIB(180, 4), SMS(0)},
+    [MIG_7G] = {"7g.180gb", SHAPE_7G, SHARE_MIB(180, 8), SMS(0)},
 };
 
 static const struct mig_profile *const families[MIG_FAMILY_COUNT] = {
@@ -111,21 +107,6 @@ static const struct mig_profile *const families[MIG_FAMILY_COUNT] = {
 #define FIT_64(m) FIT_16(m), FIT_16((m) + 16), FIT_16((m) + 32), FIT_16((m) + 48)
 
 static const uint8_t fit[MASKS][MIG_PROFILE_COUNT] = {FIT_64(0), FIT_64(64), FIT_64(128), FIT_64(192)};
-
-/* The results of mig_largest. */
-#define LARGEST_1(m)                                                                                                   \
-    (RUN8(m) & STARTS_FIRST    ? MIG_7G                                                                                \
-     : RUN4(m) & STARTS_FIRST  ? MIG_4G                                                                                \
-     : RUN4(m) & STARTS_3G     ? MIG_3G                                                                                \
-     : RUN2(m) & STARTS_2G     ? MIG_2G                                                                                \
-     : RUN2(m) & STARTS_1G2MEM ? MIG_1G_2MEM                                                                           \
-     : RUN1(m) & STARTS_1G     ? MIG_1G                                                                                \
-                               : -1)
-#define LARGEST_4(m)  LARGEST_1(m), LARGEST_1((m) + 1), LARGEST_1((m) + 2), LARGEST_1((m) + 3)
-#define LARGEST_16(m) LARGEST_4(m), LARGEST_4((m) + 4), LARGEST_4((m) + 8), LARGEST_4((m) + 12)
-#define LARGEST_64(m) LARGEST_16(m), LARGEST_16((m) + 16), LARGEST_16((m) + 32), LARGEST_16((m) + 48)
-
-static const int8_t largest[MASKS] = {LARGEST_64(0), LARGEST_64(64), LARGEST_64(128), LARGEST_64(192)};
 
 const struct mig_profile *mig_profiles(enum mig_family family)
 {
@@ -169,23 +150,4 @@ uint8_t mig_mask(enum mig_profile_id profile, unsigned start)
     const struct mig_profile *shape = &h100_80[profile]; /* the shape is equal in all families */
     assert(start < MIG_SLICES && (shape->starts >> start & 1));
     return (uint8_t)(((1u << shape->memory_slices) - 1) << start);
-}
-
-int mig_largest(uint8_t mask)
-{
-    return largest[mask];
-}
-
-uint32_t mig_free_compute(uint8_t mask)
-{
-    return (uint32_t)__builtin_popcount(~mask & ((1u << MIG_COMPUTE_SLICES) - 1));
-}
-
-double mig_fragmentation(uint8_t mask)
-{
-    uint32_t free_compute = mig_free_compute(mask);
-    if (free_compute == 0)
-        return 0;
-    int profile = mig_largest(mask); /* if compute slices are free, at least a 1g fits */
-    return 1 - (double)h100_80[profile].compute_slices / free_compute;
 }

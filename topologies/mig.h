@@ -43,8 +43,6 @@ struct mig_profile {
     uint8_t max_count;      /* on one GPU */
     uint32_t memory_mib;
     uint16_t sm_count; /* 0: not known for this model */
-    uint8_t copy_engines;
-    uint8_t decoders, jpeg, ofa; /* 0 also if not known: only those of the H100 are */
 };
 
 /* The profiles of a family, MIG_PROFILE_COUNT long; NULL for MIG_NONE. */
@@ -64,18 +62,5 @@ uint8_t mig_mask(enum mig_profile_id profile, unsigned start);
 
 /* The number of these slices, equal in every family. */
 uint32_t mig_slices(enum mig_profile_id profile);
-
-/* The profile with the most compute slices that fits, given the taken slices `mask`; of two such the one with more
- * memory; never MIG_1G_ME; -1: none fits.  O(1). */
-int mig_largest(uint8_t mask);
-
-/* The most compute slices that instances outside `mask` can have together: the number of free slices among 0..6,
- * because a 1g may start at each of them and no profile has more compute than memory slices. */
-uint32_t mig_free_compute(uint8_t mask);
-
-/* The part of these compute slices that the largest instance that fits leaves: 1 - its compute /
- * mig_free_compute(mask), in 0..1; 0 if nothing is free.  As in Zambianco et al. (arXiv 2511.18906), who place where
- * this grows least. */
-double mig_fragmentation(uint8_t mask);
 
 #endif

@@ -113,24 +113,6 @@ uint8_t mig_layout_mask(const struct gpu_layout *layout)
     return mask;
 }
 
-uint8_t mig_layout_profiles(const struct gpu_layout *layout)
-{
-    uint8_t set = 0;
-    for (unsigned s = 0; s < MIG_SLICES; s++)
-        if (layout->profile[s] != 0)
-            set |= (uint8_t)(1u << (layout->profile[s] - 1));
-    return set;
-}
-
-uint32_t mig_layout_compute(const struct gpu_layout *layout)
-{
-    uint32_t sum = 0;
-    for (unsigned s = 0; s < MIG_SLICES; s++)
-        if (layout->profile[s] != 0)
-            sum += shape_of((enum mig_profile_id)(layout->profile[s] - 1))->compute_slices;
-    return sum;
-}
-
 uint32_t mig_layout_count(const struct gpu_layout *layout, enum mig_profile_id profile)
 {
     uint32_t count = 0;
@@ -166,38 +148,14 @@ bool mig_layout_is_legal(const struct gpu_layout *layout)
 
 /* ---- Instances that can be added ---- */
 
-/* The most instances of `size` slices at these starts without overlap, computed from the last slice to the first. */
-static uint8_t most_at(uint8_t starts, uint32_t size)
-{
-    uint8_t best[MIG_SLICES + 1] = {0};
-    for (unsigned s = MIG_SLICES; s-- > 0;) {
-        best[s] = best[s + 1];
-        if ((starts >> s & 1) && 1 + best[s + size] > best[s])
-            best[s] = (uint8_t)(1 + best[s + size]);
-    }
-    return best[0];
-}
-
 struct mig_room mig_layout_room(const struct gpu_layout *layout)
 {
     struct mig_room room;
     uint8_t mask = mig_layout_mask(layout);
     for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
         enum mig_profile_id profile = (enum mig_profile_id)p;
-        uint32_t left = shape_of(profile)->max_count - mig_layout_count(layout, profile);
-        room.starts[p] = left > 0 ? mig_fit(mask, profile) : 0;
-        room.most[p] = most_at(room.starts[p], mig_slices(profile));
-        if (room.most[p] > left)
-            room.most[p] = (uint8_t)left;
+        const bool has_left = mig_layout_count(layout, profile) < shape_of(profile)->max_count;
+        room.starts[p] = has_left ? mig_fit(mask, profile) : 0;
     }
     return room;
-}
-
-bool mig_layout_is_maximal(const struct gpu_layout *layout, uint8_t profiles)
-{
-    struct mig_room room = mig_layout_room(layout);
-    for (int p = 0; p < MIG_PROFILE_COUNT; p++)
-        if ((profiles >> p & 1) && room.starts[p] != 0)
-            return false;
-    return true;
 }

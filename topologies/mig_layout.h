@@ -2,7 +2,7 @@
  *
  * Words: an instance is a profile and the memory slice it starts at; a layout is a set of instances of one GPU;
  * it is legal if each has a start that its profile allows, no two cover the same slice and no profile is there
- * more often than it may; it is maximal in a set of profiles if no further instance of these fits.
+ * more often than it may.
  *
  * Law: the legal layouts are numbered 0..MIG_LAYOUT_COUNT-1 without gaps, the same in every family, and 0 is the
  * empty one; mig_layout_get(mig_layout_of(layout)) is the layout again.  The number is a rank: going through the
@@ -32,13 +32,6 @@ enum {
     MIG_INSTANCES_MAX = 7, /* on one GPU: none starts at the last slice */
 };
 
-/* Sets of profiles, as bits. */
-enum mig_profile_set {
-    MIG_SET_BASE = 1 << MIG_1G | 1 << MIG_2G | 1 << MIG_3G | 1 << MIG_4G | 1 << MIG_7G,
-    MIG_SET_COMPUTE = MIG_SET_BASE | 1 << MIG_1G_2MEM, /* without media engines */
-    MIG_SET_ALL = (1 << MIG_PROFILE_COUNT) - 1,
-};
-
 /* ---- Which layout ---- */
 
 /* Why an instance cannot be added: the first reason that applies. */
@@ -59,9 +52,7 @@ struct gpu_layout mig_layout_get(mig_layout_id id);
 
 /* ---- Instances of a legal layout ---- */
 
-uint8_t mig_layout_mask(const struct gpu_layout *layout);     /* bits of the slices covered */
-uint8_t mig_layout_profiles(const struct gpu_layout *layout); /* a set, as above */
-uint32_t mig_layout_compute(const struct gpu_layout *layout); /* compute slices, 0..7 */
+uint8_t mig_layout_mask(const struct gpu_layout *layout); /* bits of the slices covered */
 uint32_t mig_layout_count(const struct gpu_layout *layout, enum mig_profile_id profile);
 
 /* The free instances of that profile, as bits of their starts. */
@@ -89,11 +80,7 @@ static inline uint8_t gpu_layout_all(const struct gpu_layout *layout)
 /* Room beside the present instances, for each profile alone. */
 struct mig_room {
     uint8_t starts[MIG_PROFILE_COUNT]; /* bits: another instance may start there */
-    uint8_t most[MIG_PROFILE_COUNT];   /* number of further instances that fit together */
 };
 struct mig_room mig_layout_room(const struct gpu_layout *layout);
-
-/* Does no profile of the set (bits) fit in addition? */
-bool mig_layout_is_maximal(const struct gpu_layout *layout, uint8_t profiles);
 
 #endif

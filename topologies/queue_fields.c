@@ -23,7 +23,6 @@ static const char *const names[QUEUE_FIELD_COUNT] = {
     [QUEUE_PREEMPTION_DELAY] = "preemption_delay_s",
     [QUEUE_STALE_AFTER] = "stale_after_s",
     [QUEUE_USAGE] = "usage_ratio",
-    [QUEUE_CREDIT] = "credit_gpu_h",
     [QUEUE_USERS] = "users",
 };
 
@@ -56,6 +55,5 @@ uint32_t queue_fields_set(const struct queue_spec *queue)
            (uint32_t)(queue->preemption_delay != usual.preemption_delay) << QUEUE_PREEMPTION_DELAY |
            (uint32_t)(queue->stale_after != usual.stale_after) << QUEUE_STALE_AFTER |
            (uint32_t)(queue->usage_ppm != usual.usage_ppm) << QUEUE_USAGE |
-           (uint32_t)(queue->credit_gpu_ns != usual.credit_gpu_ns) << QUEUE_CREDIT |
            (uint32_t)(queue->users != usual.users) << QUEUE_USERS;
 }

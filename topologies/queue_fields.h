@@ -22,7 +22,6 @@ enum queue_field { /* the first five have one for each resource: QUEUE_QUOTA + r
                    QUEUE_PREEMPTION_DELAY,
                    QUEUE_STALE_AFTER,
                    QUEUE_USAGE,
-                   QUEUE_CREDIT,
                    QUEUE_USERS,
                    QUEUE_FIELD_COUNT
 };

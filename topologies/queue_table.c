@@ -181,7 +181,6 @@ void queue_spec_read(struct queue_spec *queue, struct json_object *object)
     queue->preemption_delay = json_get_duration(object, "preemption_delay_s", -1);
     queue->stale_after = json_get_patience(object, "stale_after_s", -1);
     queue->usage_ppm = json_get_scaled(object, "usage_ratio", MILLION, 0, 1000 * MILLION, 0);
-    queue->credit_gpu_ns = json_get_scaled(object, "credit_gpu_h", 3600 * TIME_NS_PER_S, 0, TIME_NS_MAX, 0);
     queue->users = (uint32_t)json_get_int(object, "users", 0, QUEUE_USERS_MAX, 0);
 }
 
@@ -309,7 +308,6 @@ static void put_queue(struct buffer *out, const struct queue_spec *queue, const 
     put_duration(out, "preemption_delay_s", queue->preemption_delay, -1);
     put_duration(out, "stale_after_s", queue->stale_after, -1);
     put_scaled(out, "usage_ratio", queue->usage_ppm, MILLION, 0);
-    put_scaled(out, "credit_gpu_h", queue->credit_gpu_ns, 3600 * TIME_NS_PER_S, 0);
     if (queue->users != usual.users) {
         put_key(out, "users");
         buffer_int(out, queue->users);

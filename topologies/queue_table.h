@@ -37,10 +37,9 @@ struct queue_spec {
     time_ns reclaim_min_runtime;             /* how long its jobs run before other queues may evict them; -1: not set */
     time_ns preempt_min_runtime;             /* how long before jobs of its own queue may; -1: not set */
     time_ns preemption_delay;                /* before jobs are evicted for a job of it; -1: not set */
-    time_ns stale_after;   /* time below their minimum after which its gangs lose the rest; -1: not set */
-    int64_t usage_ppm;     /* of the cluster, before the start; initial value of time-based policies */
-    int64_t credit_gpu_ns; /* saved before the start; for the credits policy */
-    uint32_t users;        /* how many have a share of it from the start, whether they submit jobs or not */
+    time_ns stale_after; /* time below their minimum after which its gangs lose the rest; -1: not set */
+    int64_t usage_ppm;   /* of the cluster, before the start; initial value of time-based policies */
+    uint32_t users;      /* how many have a share of it from the start, whether they submit jobs or not */
 };
 
 struct queue_table {

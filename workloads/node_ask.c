@@ -295,13 +295,6 @@ const struct node_ask *node_asks_own(struct node_asks *asks, const struct node_a
     return own;
 }
 
-uint32_t node_asks_number(const struct node_asks *asks, const struct node_ask *ask)
-{
-    const uint32_t number = names_find(asks->texts, text_of(ask->text));
-    assert(number < asks->count);
-    return number;
-}
-
 void node_asks_release(struct node_asks *asks)
 {
     if (asks->texts != NULL)

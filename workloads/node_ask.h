@@ -106,8 +106,6 @@ struct node_asks {
 
 /* The table's copy of the ask, borrowed until its release; NULL for NULL.  O(length) if the table has an equal one. */
 const struct node_ask *node_asks_own(struct node_asks *asks, const struct node_ask *ask);
-/* The number of the equal ask in the table, which must be there. */
-uint32_t node_asks_number(const struct node_asks *asks, const struct node_ask *ask);
 void node_asks_release(struct node_asks *asks);
 
 /* ---- as JSON: workloads/node_ask_json.c ---- */

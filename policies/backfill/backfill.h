@@ -4,8 +4,7 @@
  * declared lengths of running jobs (policies/reservation/planned_start.c).  A job behind them may start now if that
  * delays no planned start.  A policy says which jobs get one, how long it stands, and how often starts are planned.
  *
- * Law: in planned time no job with a planned start starts later because another overtook it.  Under
- * COMPRESSION_REPLAN this holds for the first job in the order, and for others until planned starts are made anew.  A
+ * Law: in planned time no job with a planned start starts later because another overtook it.  A
  * running job without a limit and an estimate has no planned end: no job overtakes a job that waits for its space.
  *
  * A policy is one const struct; add it to policies/config/registry.c.
@@ -18,22 +17,15 @@
 
 #include "base/time.h"
 
-/* How promises become earlier when space comes free early. */
-enum compression {
-    COMPRESSION_IN_ORDER, /* one by one, by their starts; none becomes later */
-    COMPRESSION_REPLAN,   /* all anew, by the chain; that of its first job does not become later */
-};
-
 struct backfill_config {
     int64_t reservations; /* the most jobs with a planned start, at least 1 */
-    int64_t depth;       /* jobs looked at in one pass, in the order of the chain; where planned starts stand, jobs with
+    int64_t depth;      /* jobs looked at in one pass, in the order of the chain; where planned starts stand, jobs with
                            * one and no job that starts; at least 1 */
-    int64_t per_user;    /* of one user, in one pass; 0: no bound */
-    time_ns window;      /* planned starts are at most this far away; TIME_NEVER: no bound */
-    time_ns resolution;  /* planned ends are rounded up to its multiples; 0: exact */
-    time_ns interval;    /* between passes; 0: one in each cycle */
-    int64_t compression; /* enum compression; for policies that keep planned starts */
-    bool names_gpus;     /* planned starts name GPUs also where any will do (policies/reservation/planned_units.c) */
+    int64_t per_user;   /* of one user, in one pass; 0: no bound */
+    time_ns window;     /* planned starts are at most this far away; TIME_NEVER: no bound */
+    time_ns resolution; /* planned ends are rounded up to its multiples; 0: exact */
+    time_ns interval;   /* between passes; 0: one in each cycle */
+    bool names_gpus;    /* planned starts name GPUs also where any will do (policies/reservation/planned_units.c) */
 };
 
 struct order_view;
@@ -45,7 +37,7 @@ struct backfill_policy {
     uint32_t version;
     const char *summary;
     bool overtakes;   /* false: no job overtakes by time */
-    bool keeps;       /* a planned start stands until its job starts, or until `compression` makes it anew */
+    bool keeps;       /* a planned start stands until its job starts */
     bool is_windowed; /* all parameters but `reservations` may be set; else that one alone, or `depth` if it keeps */
     struct backfill_config defaults;
     /* Does this job, which does not fit now, get a planned start?  Pure; called in each pass for each job that would

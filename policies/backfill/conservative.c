@@ -5,12 +5,11 @@
  * Departure: unless any GPUs will do (policies/reservation/planned_units.c), a planned start names GPUs, and a job of
  * one member is only tried on nodes where space came free since the last pass.  If running jobs outlive a planned
  * start, it is planned again, later.  A hole that appears because a later job moved is not used before something comes
- * free again, on that node where GPUs are named.  The compression `replan` drops all planned starts and plans them
- * again in the order of the chain.  Then only the first job is surely not delayed.
+ * free again, on that node where GPUs are named.
  * With `depth` a job behind that many jobs with planned starts waits until one of these starts; then it gets its own.
  * Cost: a search of the profile (policies/state/profile.h) for each job submitted, and for each waiting job whenever a
- * job ends early.  Under `replan`: a search for every waiting job, and a new profile for every node with planned
- * starts.  Known failure: fewer jobs overtake than under EASY, and planned starts are as wrong as the time limits. */
+ * job ends early.  Known failure: fewer jobs overtake than under EASY, and planned starts are as wrong as the time
+ * limits. */
 #include "policies/backfill/backfills.h"
 
 const struct backfill_policy backfill_conservative = {

@@ -63,8 +63,7 @@ static bool is_evictable(const struct sched *sched, const struct request_class *
 {
     if (!sched->policy.preemption->evicts)
         return false;
-    return request_class->is_preemptible ||
-           (sched->policy.preempt.spares_inference && request_class->class == JOB_INFERENCE);
+    return request_class->is_preemptible;
 }
 
 /* A piece was added to the job (sign 1) or removed (-1).  If the job is never evicted, the piece lowers what evictions
@@ -236,7 +235,7 @@ static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
     const bool is_rigid = sched_request_class(sched, job)->is_rigid;
     if (is_rigid && job->holding_count == 0 && sched->policy.gang->is_all_or_nothing && !sched->headroom.is_by_queue)
         return job->request_class;
-    if (job->fill != FILL_BELOW && (is_rigid || sched->jobs.facts[slot].is_shrunk))
+    if (job->fill != FILL_BELOW && is_rigid)
         return REQUEST_CLASS_NONE;
     return sched_next_step(sched, slot);
 }

@@ -28,8 +28,6 @@ static inline void sched_count_change(struct sched *sched)
 
 static inline void sched_pass_time(struct sched *sched, time_ns now)
 {
-    if (sched->kept_nodes.count > 0)
-        kept_nodes_count_time(sched, now);
     sched->now = sched->request_classes.now = now;
     if (sched->claims.count > 0 && now > sched->claims.until)
         claims_expire(sched, false);

@@ -47,10 +47,3 @@ void gang_traffic_change(struct sched *sched, uint32_t slot)
         traffic_flow_of(sched->cluster, request_class->communication, &stands, &best, places, count, &traffic->scratch);
     traffic_set(traffic, slot, &flow);
 }
-
-void gang_traffic_change_all(struct sched *sched)
-{
-    for (uint32_t slot = 0; sched->traffic.link_count > 0 && slot < sched->jobs.used; slot++)
-        if (sched->jobs.jobs[slot].holding_count > 0)
-            gang_traffic_change(sched, slot);
-}

@@ -20,7 +20,4 @@ void gang_traffic_init(struct sched *sched);
 /* The job holds other pieces than before, or none.  O(its pieces), where links are kept. */
 void gang_traffic_change(struct sched *sched, uint32_t slot);
 
-/* Of all jobs: after a load. */
-void gang_traffic_change_all(struct sched *sched);
-
 #endif

@@ -20,7 +20,7 @@
 #include "policies/sharing/sharings.h"
 #include "policies/util/choose.h"
 
-enum { PPM = 1000000, MOVES_MAX = 1000000, RECUTS_MAX = 1000000, SLICE_CLIENTS_MAX = 64 };
+enum { PPM = 1000000, MOVES_MAX = 1000000, SLICE_CLIENTS_MAX = 64 };
 
 const char *const guarantee_names[] = {"gang", "reclaim", "no_loop", "minimal", NULL};
 
@@ -157,19 +157,6 @@ static void check_backfill(const struct policy_config *config, const struct json
                   backfill->name);
 }
 
-/* How promises move up, for a policy that keeps planned starts. */
-static void read_compression(struct policy_config *config, struct json_object *backfill)
-{
-    static const char *const names[] = {"in_order", "replan", NULL}; /* enum compression */
-    const struct json_value value = json_member(backfill, "compression");
-    if (config->backfill->keeps)
-        config->backfill_config.compression =
-            json_get_choice(backfill, "compression", names, (int)config->backfill_config.compression);
-    else if (value.node != NULL)
-        json_fail(&value, "backfill '%s' keeps no promises; 'compression' is for 'conservative'",
-                  config->backfill->name);
-}
-
 static void read_backfill(struct policy_config *config, const void *registry, struct json_object *object)
 {
     struct json_value value = json_member(object, "backfill");
@@ -190,7 +177,6 @@ static void read_backfill(struct policy_config *config, const void *registry, st
         } else {
             own->reservations = json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
         }
-        read_compression(config, &backfill);
         if (config->backfill->overtakes && !config->backfill->keeps)
             own->interval = json_get_duration(&backfill, "interval_s", own->interval);
         if (config->backfill->overtakes)
@@ -198,30 +184,6 @@ static void read_backfill(struct policy_config *config, const void *registry, st
         json_object_close(&backfill);
     }
     check_backfill(config, &value);
-}
-
-static void read_moves(struct defrag_config *config, struct json_object *object)
-{
-    config->moves_per_plan = json_get_int(object, "moves_per_plan", -1, MOVES_MAX, config->moves_per_plan);
-    config->moves_per_h = json_get_int(object, "moves_per_h", 0, MOVES_MAX, config->moves_per_h);
-    config->spares_ending = json_get_bool(object, "spares_ending", config->spares_ending);
-    config->holds_places = json_get_bool(object, "holds_places", config->holds_places);
-}
-
-static void read_drains(struct defrag_config *config, struct json_object *object)
-{
-    static const char *const choices[] = {"emptiest", "soonest", NULL}; /* enum drain_choice */
-    config->drain_choice = (uint8_t)json_get_choice(object, "drain_choice", choices, config->drain_choice);
-    config->drain_nodes_ppm = json_get_scaled(object, "drain_nodes_ratio", PPM, 0, PPM, config->drain_nodes_ppm);
-    config->drain_expiry = json_get_patience(object, "drain_expiry_s", config->drain_expiry);
-}
-
-/* A drain could keep nodes that a standing planned start needs. */
-static void check_defrag(const struct policy_config *config, const struct json_value *value)
-{
-    if (config->defrag->drains && config->backfill->keeps)
-        json_fail(value, "defrag '%s' would break the promises of backfill '%s'; use 'easy' with it",
-                  config->defrag->name, config->backfill->name);
 }
 
 static void read_defrag(struct policy_config *config, struct json_object *object)
@@ -234,19 +196,15 @@ static void read_defrag(struct policy_config *config, struct json_object *object
     config->defrag = choose_member(&defrag, "policy", defrag_policies, config->defrag);
     struct defrag_config *own = &config->defrag_config;
     *own = config->defrag->defaults;
-    if (config->defrag->moves || config->defrag->drains) {
-        own->gang_milli_min = json_get_scaled(&defrag, "gang_gpus_min", GPU_MILLI, 0, INT32_MAX, own->gang_milli_min);
-        own->wait = json_get_duration(&defrag, "wait_s", own->wait);
+    if (config->defrag->moves) {
+        own->moves_per_plan = json_get_int(&defrag, "moves_per_plan", -1, MOVES_MAX, own->moves_per_plan);
+        own->spares_ending = json_get_bool(&defrag, "spares_ending", own->spares_ending);
+        own->holds_places = json_get_bool(&defrag, "holds_places", own->holds_places);
     }
-    if (config->defrag->moves)
-        read_moves(own, &defrag);
-    if (config->defrag->drains)
-        read_drains(own, &defrag);
     json_object_close(&defrag);
-    check_defrag(config, &value);
 }
 
-/* Cells, drains and promises do not expect that GPUs are repartitioned. */
+/* Cells and promises do not expect that GPUs are repartitioned. */
 static void check_geometry(const struct policy_config *config, const struct json_value *value)
 {
     if (config->geometry->score == NULL)
@@ -254,9 +212,6 @@ static void check_geometry(const struct policy_config *config, const struct json
     if (config->quota->confines != NULL)
         json_fail(value, "geometry '%s' does not go with quota '%s', which keeps whole GPUs", config->geometry->name,
                   config->quota->name);
-    else if (config->defrag->drains && config->geometry_config.needs == RECUT_NODE)
-        json_fail(value, "geometry '%s' and defrag '%s' would both keep nodes", config->geometry->name,
-                  config->defrag->name);
     else if (config->backfill->keeps)
         json_fail(value, "geometry '%s' would break the promises of backfill '%s'; use 'easy' with it",
                   config->geometry->name, config->backfill->name);
@@ -281,10 +236,8 @@ static void read_geometry(struct policy_config *config, struct json_object *obje
     *own = config->geometry->defaults;
     if (config->geometry->score != NULL) {
         own->wait = json_get_duration(&geometry, "wait_s", own->wait);
-        own->recuts_per_h = json_get_int(&geometry, "recuts_per_h", 0, RECUTS_MAX, own->recuts_per_h);
         own->rest = json_get_duration(&geometry, "rest_s", own->rest);
         own->needs = (uint8_t)json_get_choice(&geometry, "needs", needs, own->needs);
-        own->fills = json_get_bool(&geometry, "fills", own->fills);
     }
     json_object_close(&geometry);
     check_geometry(config, &value);
@@ -355,18 +308,11 @@ static uint8_t read_classes(struct json_object *object, uint8_t otherwise)
 
 static void read_idle_terms(struct idle_config *own, struct json_object *idle)
 {
-    static const char *const whens[] = {"always", "wanted", NULL}; /* is_wanted */
-    static const char *const unsaved[] = {"evict", "spare", NULL}; /* spares_unsaved */
     own->classes = read_classes(idle, own->classes);
     own->threshold_milli = (uint16_t)json_get_scaled(idle, "threshold", GPU_MILLI, 1, GPU_MILLI, own->threshold_milli);
-    const uint16_t least = own->threshold_milli;
-    own->wake_milli = (uint16_t)json_get_scaled(idle, "wake", GPU_MILLI, least, GPU_MILLI,
-                                                own->wake_milli > least ? own->wake_milli : least);
     own->window = json_get_duration(idle, "window_s", own->window);
     own->grace = json_get_duration(idle, "grace_s", own->grace);
     own->rest = json_get_duration(idle, "rest_s", own->rest);
-    own->spares_unsaved = json_get_choice(idle, "unsaved", unsaved, own->spares_unsaved) == 1;
-    own->is_wanted = json_get_choice(idle, "when", whens, own->is_wanted) == 1;
     if (own->window < TIME_NS_PER_S) {
         struct json_value window = json_member(idle, "window_s");
         json_fail(&window, "'window_s' must be at least 1 s");

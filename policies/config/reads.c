@@ -87,7 +87,7 @@ static void read_by_preemption(const struct policy_config *config, struct policy
     if ((preempts && (own->within_queue == WITHIN_QUEUE_LOWER || own->within_queue == WITHIN_QUEUE_LOWER_OR_NEWER)) ||
         has_victim_key(config, &victim_priority))
         reads->job |= JOB_READS(JOB_FIELD_PRIORITY);
-    if (own->loss_ratio_milli > 0 || own->spares_inference || has_victim_key(config, &victim_borrowers))
+    if (own->loss_ratio_milli > 0 || has_victim_key(config, &victim_borrowers))
         reads->queue |= QUEUE_READS(QUEUE_QUOTA);
 }
 

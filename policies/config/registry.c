@@ -20,20 +20,18 @@ const struct order_policy *const order_policies[] = {
     &order_fifo, &order_priority, &order_elastic, &order_sjf, &order_ljf,      &order_smallest,    &order_largest,
     &order_srtf, &order_deadline, &order_las,     &order_drf, &order_fairtree, &order_multifactor, NULL};
 
-const struct quota_policy *const quota_policies[] = {
-    &quota_none,     &quota_limits,     &quota_fairshare, &quota_cohort, &quota_drf,
-    &quota_capacity, &quota_proportion, &quota_credits,   &quota_cells,  NULL};
+const struct quota_policy *const quota_policies[] = {&quota_none,       &quota_limits, &quota_fairshare,
+                                                     &quota_cohort,     &quota_drf,    &quota_capacity,
+                                                     &quota_proportion, &quota_cells,  NULL};
 
 const struct backfill_policy *const backfill_policies[] = {&backfill_none, &backfill_easy, &backfill_conservative,
                                                            &backfill_slurm, NULL};
 
-const struct defrag_policy *const defrag_policies[] = {&defrag_none, &defrag_consolidation, &defrag_drain,
-                                                       &defrag_consolidation_and_drain, NULL};
+const struct defrag_policy *const defrag_policies[] = {&defrag_none, &defrag_consolidation, NULL};
 
-const struct geometry_policy *const geometry_policies[] = {&geometry_static, &geometry_on_demand,
-                                                           &geometry_rate_limited, NULL};
+const struct geometry_policy *const geometry_policies[] = {&geometry_static, &geometry_on_demand, NULL};
 
-const struct idle_policy *const idle_policies[] = {&idle_none, &idle_tell, &idle_shrink, &idle_reclaim, NULL};
+const struct idle_policy *const idle_policies[] = {&idle_none, &idle_tell, &idle_reclaim, NULL};
 
 const struct sharing_policy *const sharing_policies[] = {&sharing_as_asked,  &sharing_whole, &sharing_mig, &sharing_mps,
                                                          &sharing_timeslice, &sharing_trust, NULL};

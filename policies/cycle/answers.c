@@ -1,5 +1,4 @@
 /* Read-only queries: the counts of the scheduler. */
-#include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
 #include "policies/repartition/repartitions.h"
 #include "policies/reservation/reservation.h"
@@ -20,8 +19,6 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
         .plans = plans.plans,
         .plans_tried = plans.tried,
         .recuts = repartitions_told(sched),
-        .kept_gpu_ns = sched->kept_gpu_ns,
     };
     reservation_count(sched, &counts->promised_starts, &counts->late_starts);
-    drain_count(sched, &counts->drains, &counts->drains_filled);
 }

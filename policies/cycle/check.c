@@ -83,12 +83,6 @@ static uint32_t first_of(const struct sched *sched, uint32_t a, uint32_t b)
     return a == SLOT_NONE || pending_compare(&sched->pending, b, a) < 0 ? b : a;
 }
 
-static bool is_never_victim(const struct sched *sched, const struct request_class *request_class)
-{
-    bool is_spared = sched->policy.preempt.spares_inference && request_class->class == JOB_INFERENCE;
-    return !request_class->is_preemptible && !is_spared;
-}
-
 static void tally_share(const struct share_cell *cell, uint8_t kind, const struct space *space,
                         enum holding_phase phase, struct share_tally *tally)
 {
@@ -137,7 +131,7 @@ static void tally_holding(const struct sched *sched, uint32_t slot, const struct
         gpu->holders++;
         gpu->non_preemptible += !request_class->is_preemptible;
         gpu->non_preemptible_milli += request_class->is_preemptible ? 0 : holding->piece.gpu_milli;
-        gpu->unmovable += is_never_victim(sched, request_class);
+        gpu->unmovable += !request_class->is_preemptible;
     }
     struct node_tally *node = &tally->nodes[space.node];
     uint64_t *amounts = is_leaving ? node->leaving : node->staying;
@@ -217,7 +211,7 @@ static const char *check_state(const struct sched *sched, uint32_t slot)
                                                               : SJOB_PENDING;
     if (job->state != state || job->is_booked != is_booked)
         return "a job's state disagrees with its holdings";
-    if (sched->policy.preemption->evicts && job->is_listed != (is_booked && !is_never_victim(sched, request_class)))
+    if (sched->policy.preemption->evicts && job->is_listed != (is_booked && request_class->is_preemptible))
         return "the wrong jobs may be victims";
     if (job->is_below && (!is_booked || (job->fill != FILL_BELOW && count[HOLDING_CLAIMED] == 0)))
         return "a job that has its minimum is listed as below it";
@@ -274,9 +268,8 @@ static const char *check_waiting(const struct sched *sched, uint32_t slot)
         may_wait &= sched_job_holding(job, i)->phase != HOLDING_CLAIMED;
     if (job->fill != gang_fill(&view))
         return "a job is fuller or emptier than it is said to be";
-    bool wants = may_wait &&
-                 !((request_class->is_rigid || sched->jobs.facts[slot].is_shrunk) && job->fill != FILL_BELOW) &&
-                 find_step(sched, job, &view, step);
+    bool wants =
+        may_wait && !(request_class->is_rigid && job->fill != FILL_BELOW) && find_step(sched, job, &view, step);
     if (wants != (job->class_queue != CLASS_QUEUE_NONE))
         return wants ? "a job that lacks members does not wait" : "a job waits for nothing";
     if (!wants)

@@ -15,11 +15,9 @@
 #include <assert.h>
 
 #include "policies/allocate/allocate.h"
-#include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/start.h"
 #include "policies/booking/told.h"
-#include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
 #include "policies/hoarders/hoarders.h"
 #include "policies/repartition/repartitions.h"
@@ -176,13 +174,11 @@ static void act(struct sched *sched)
     moves_drop_holds(sched);
     if (sched->policy.geometry->score != NULL && sched->pending.job_count > 0)
         repartitions_seek(sched);
-    if (sched->policy.defrag->drains)
-        drain_seek(sched);
     if (sched->hoarders != NULL)
         hoarders_act(sched);
 }
 
-/* When a cycle is due because ranks, shares, planned starts or drains change with time.  While nothing runs and no fact
+/* When a cycle is due because ranks, shares or planned starts change with time.  While nothing runs and no fact
  * comes, the interval doubles, and after REST_LONGEST there is no such cycle. */
 static time_ns find_turn(struct sched *sched)
 {
@@ -191,8 +187,6 @@ static time_ns find_turn(struct sched *sched)
         turn = earlier(turn, sched->ranks.at + sched->policy.order_config.period);
     if (sched->policy.backfill->overtakes)
         turn = earlier(turn, sched->reserves ? reserve_wake(sched) : overtake_wake(sched));
-    if (sched->policy.defrag->drains)
-        turn = earlier(turn, drain_wake(sched));
     if (sched->rest.change != sched->changes || sched->lists.booked_count > sched->lists.below_count ||
         sched->lists.leaving_count > 0 || sched->claims.count > 0) {
         sched->rest.change = sched->changes;
@@ -233,8 +227,7 @@ static bool is_idle(const struct sched *sched)
     return sched->pending.job_count + sched->claims.count + sched->lists.below_count + sched->decided.reject_count +
                    sched->decided.release_count + sched->request_classes.closed_count ==
                0 &&
-           sched->ranks.are_fixed && !headroom_is_kept(sched) && sched->kept_nodes.count == 0 &&
-           (sched->hoarders == NULL || !hoarders_are_due(sched));
+           sched->ranks.are_fixed && !headroom_is_kept(sched) && (sched->hoarders == NULL || !hoarders_are_due(sched));
 }
 
 /* A cycle that is not idle; returns its wake_at.  Not inlined, so that an idle cycle costs next to nothing. */
@@ -246,8 +239,6 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     decided_tell_notes(sched);
     if (sched->hoarders != NULL)
         hoarders_rouse(sched);
-    if (sched->policy.defrag->drains)
-        drain_review(sched);
     if (sched->pending.job_count > 0 || sched->request_classes.closed_count > 0)
         reopen_request_classes(sched);
     claims_start(sched);
@@ -257,8 +248,6 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     decided_close_gaps(sched, repartitions_renamed);
     decided_end_cycle(sched);
     waits_end_cycle(sched);
-    if (sched->request_classes.closed_count > 0)
-        kept_space_look(sched);
     return find_wake(sched);
 }
 

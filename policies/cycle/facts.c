@@ -1,13 +1,11 @@
 /* The facts: each records an event of the world in the books. */
 #include <assert.h>
 
-#include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
 #include "policies/booking/gang_traffic.h"
 #include "policies/booking/told.h"
 #include "policies/cycle/cycle_inside.h"
-#include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
 #include "policies/hoarders/hoarders.h"
 #include "policies/ledger/ledger_tags.h"
@@ -102,8 +100,6 @@ static struct sched *blank_new(const struct cluster *cluster, const struct queue
     run_times_init(sched);
     typical_init(&sched->typical, policy);
     reservation_init(sched);
-    drain_init(sched);
-    kept_space_init(sched);
     if (policy->preemption->evicts) {
         preemption_bound_init(&sched->preemption_bound, cluster);
         sched->ledger->room = sched->preemption_bound.room;
@@ -147,7 +143,6 @@ void sched_free(struct sched *sched)
         accounts_release(&sched->accounts);
     booking_release(sched);
     eviction_release(sched);
-    drain_release(sched);
     repartitions_release(sched);
     if (sched->hoarders != NULL)
         hoarders_release(sched);
@@ -168,7 +163,6 @@ void sched_free(struct sched *sched)
     typical_release(&sched->typical);
     preemption_bound_release(&sched->preemption_bound);
     waits_release(sched);
-    kept_space_release(sched);
     owns_release(&sched->own.all);
     mem_free(sched);
 }
@@ -219,7 +213,6 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
     facts->is_held = job->is_held;
     facts->claim_source = 0;
     facts->stale_count = 0;
-    facts->is_shrunk = false;
     facts->is_serving = false;
     recall(sched, slot);
 }
@@ -569,7 +562,6 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
         return;
     sched_begin_fact(sched, now);
     bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
-    drain_node_changed(sched, node, state);
     ledger_set_node(sched->ledger, node, state);
     repartitions_node_changed(sched, node);
     if (was_up == is_up)

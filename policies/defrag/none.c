@@ -5,6 +5,6 @@
 const struct defrag_policy defrag_none = {
     .name = "none",
     .version = 1,
-    .summary = "nothing moves and nothing is kept; a large gang waits until space happens to come "
+    .summary = "nothing moves; a large gang waits until space happens to come "
                "together",
 };

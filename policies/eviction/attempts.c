@@ -23,11 +23,10 @@
 #include "policies/state/sched_state.h"
 
 /* From when on jobs may be evicted, or moved, for the head of the class queue: it has waited long enough then. */
-static time_ns patient_at(const struct sched *sched, const struct class_queue *class_queue, enum plan_kind kind)
+static time_ns patient_at(const struct sched *sched, const struct class_queue *class_queue)
 {
     const uint32_t head = class_queue->heap[0].slot;
-    const time_ns delay = sched_delay(sched, head), wait = sched->policy.defrag_config.wait;
-    return sched->jobs.facts[head].waiting_since + (kind == PLAN_CONSOLIDATE && wait > delay ? wait : delay);
+    return sched->jobs.facts[head].waiting_since + sched_delay(sched, head);
 }
 
 /* When the class queue may ask: it is due, and its head has waited long enough. */
@@ -35,8 +34,7 @@ static time_ns ask_at(const struct sched *sched, uint32_t class_queue_id, enum p
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
     const struct plan_memo *memo = &sched->pending.memos[class_queue_id][kind];
-    time_ns due = retry_queue_is_due(sched, memo) ? 0 : memo->eligible_at,
-            patient = patient_at(sched, class_queue, kind);
+    time_ns due = retry_queue_is_due(sched, memo) ? 0 : memo->eligible_at, patient = patient_at(sched, class_queue);
     return due > patient ? due : patient;
 }
 

@@ -22,7 +22,6 @@ void eviction_init(struct sched *sched)
     sched->eviction->least_loss = TIME_NEVER;
     sched->plan = mem_zalloc(1, sizeof *sched->plan);
     sched->node_search = mem_zalloc(1, sizeof *sched->node_search);
-    sched->moves = mem_zalloc(1, sizeof *sched->moves);
     if (sched->policy.preemption->evicts) {
         sched->plan->node_mark = mem_zalloc(sched->cluster->node_count, 1);
         sched->plan->lifted_milli = mem_zalloc((size_t)sched->cluster->gpu_count + 1, sizeof(uint16_t));
@@ -46,9 +45,6 @@ void eviction_release(struct sched *sched)
 {
     plan_release(sched->plan);
     node_search_release(sched->node_search);
-    victims_release(sched);
-    mem_free(sched->moves->at);
-    mem_free(sched->moves);
     mem_free(sched->eviction);
 }
 
@@ -60,8 +56,6 @@ struct eviction_counts eviction_counts(const struct sched *sched)
 void eviction_begin_cycle(struct sched *sched)
 {
     sched->eviction->evicted_in_cycle = sched->plan->turn_attempts = 0;
-    if (sched->moves->count > 0)
-        moves_forget_old(sched);
 }
 
 const char *eviction_check(const struct sched *sched)

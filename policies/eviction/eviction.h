@@ -13,7 +13,7 @@
 void eviction_init(struct sched *sched); /* finds which kinds and actions the policy uses */
 void eviction_release(struct sched *sched);
 
-/* A cycle begins: set its counts of evictions and attempts to 0, and forget moves that no longer count. */
+/* A cycle begins: set its counts of evictions and attempts to 0. */
 void eviction_begin_cycle(struct sched *sched);
 
 /* Make the attempts of one kind in this cycle.  True if a plan was booked. */
@@ -32,12 +32,10 @@ bool plan_await_shared(struct sched *sched, uint32_t slot);
  * booked. */
 bool headroom_refill(struct sched *sched);
 
-/* How many jobs one plan may move now. */
+/* How many jobs one plan may move. */
 int64_t moves_bound(const struct sched *sched);
 /* The cycle ends: the new places of moved victims are free for others again, unless the policy holds them. */
 void moves_drop_holds(struct sched *sched);
-/* Move jobs off the nodes that are kept for the preemptor, where they find other places.  True if a job moves. */
-bool moves_vacate(struct sched *sched, uint32_t preemptor);
 /* From when on a reclaim for the preemptor might evict the whole job, if nothing else changes; TIME_NEVER: it may not.
  */
 time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t slot);

@@ -4,8 +4,6 @@
 
 #include "policies/state/sched_state.h"
 
-struct eviction_log;
-
 struct eviction_state {
     time_ns reclaim_least_runtime; /* the least minimum run time of all queues */
     time_ns reclaim_runtime_max;   /* the greatest */
@@ -13,10 +11,8 @@ struct eviction_state {
     uint64_t headroom_retry;       /* no eviction for the headroom before this state change */
     uint64_t plans, plans_tried;
     int64_t evicted_in_cycle;
-    bool takes_both;           /* a reclaim also takes from the preemptor's own queue: plan_rounds.c */
-    bool has_own_runtimes;     /* some queue sets a minimum run time against preemption */
-    struct eviction_log *logs; /* by queue, for disruption budgets */
-    size_t log_capacity;
+    bool takes_both;       /* a reclaim also takes from the preemptor's own queue: plan_rounds.c */
+    bool has_own_runtimes; /* some queue sets a minimum run time against preemption */
 };
 
 #endif

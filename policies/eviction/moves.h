@@ -1,37 +1,22 @@
-/* policies/eviction/moves.h -- running jobs that move to other places: what that costs, how many may, where they go.
+/* policies/eviction/moves.h -- running jobs that move to other places: what that costs, and where they go.
  *
- * Plans (policies/eviction/plan.c) and the moves that empty drained nodes (moves_vacate) use it.
- *
- * Law: no more jobs are moved within an hour than the policy allows.
- */
+ * Plans (policies/eviction/plan.c) use it. */
 #ifndef POLICIES_EVICTION_MOVES_H
 #define POLICIES_EVICTION_MOVES_H
 
 #include "policies/jobs/request_class.h"
 #include "policies/sched.h"
 
-/* The times at which jobs were moved in the last hour, oldest first. */
-struct move_log {
-    time_ns *at;
-    size_t capacity;
-    uint32_t count;
-};
-
 /* The job's time that a move would throw away now: the grace, the restart, and the run time that it cannot save. */
 time_ns moves_cost(struct sched *sched, uint32_t slot);
 /* Is the job better left where it is?  True if what is left of its run is no longer than moves_cost and the policy
  * spares such jobs (spares_ending). */
 bool moves_spares(struct sched *sched, uint32_t slot);
-void moves_log(struct sched *sched);        /* a job is being moved */
-void moves_forget_old(struct sched *sched); /* a cycle begins: forget the moves of more than an hour ago */
-/* If the hourly limit lowers moves_bound, note in the plan when it rises again. */
-void moves_note_bound(struct sched *sched);
 /* After a plan was booked: the jobs that it moves claim the places it found for them, if the policy says so
  * (holds_places).  If it does not, but replaces victims, others keep off these places until the cycle ends.
  *
  * Law: after a cycle, space is claimed only for jobs that were told RESERVE.  Checked in random worlds by the rule
- * `sums` of tests/support/honest_world.h (tests/property/test_defrag.c).  The fault it caught: moves off a drained
- * node, which come after moves_drop_holds, held places that nobody was told of. */
+ * `sums` of tests/support/honest_world.h (tests/property/test_defrag.c). */
 void moves_hold_places(struct sched *sched);
 
 #endif

@@ -11,7 +11,7 @@
  *
  * The after-state is valid when the quota policy accepts it, the limits hold, and the order puts the preemptor before
  * every victim, so that no victim can take its place back.  A consolidation is valid when every victim fits elsewhere.
- * Limits: victims_max jobs per plan, attempts_per_cycle plans per cycle and kind, evictions_per_cycle.
+ * Limits: victims_max jobs per plan, attempts_per_cycle plans per cycle and kind.
  * Cost: O(running jobs) to collect, a placement per unit taken. */
 #include <assert.h>
 #include <string.h>
@@ -246,11 +246,7 @@ static bool trim(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind)
 {
     const struct preemption_config *config = &sched->policy.preempt;
-    int64_t bound = config->victims_max;
-    if (kind == PLAN_CONSOLIDATE)
-        bound = moves_bound(sched);
-    if (config->evictions_per_cycle > 0 && config->evictions_per_cycle - sched->eviction->evicted_in_cycle < bound)
-        bound = config->evictions_per_cycle - sched->eviction->evicted_in_cycle;
+    const int64_t bound = kind == PLAN_CONSOLIDATE ? moves_bound(sched) : config->victims_max;
     return bound > UINT32_MAX ? UINT32_MAX : bound < 0 ? 0 : (uint32_t)bound;
 }
 
@@ -377,7 +373,6 @@ static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
     victims_collect(sched, preemptor, PLAN_RECLAIM);
     if (!could_suffice(sched, ask))
         return false;
-    moves_note_bound(sched);
     if (!bound_suffices(sched, preemptor, PLAN_RECLAIM))
         return false;
     victims_arrange(sched);
@@ -395,8 +390,6 @@ static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_ki
         victims_collect(sched, preemptor, kind);
     if (!has_home || !could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])))
         return false;
-    if (kind == PLAN_CONSOLIDATE)
-        moves_note_bound(sched);
     return kind != PLAN_CONSOLIDATE || plan_job_bound(sched, kind) > 0;
 }
 

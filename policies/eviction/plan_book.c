@@ -16,27 +16,6 @@
  * another id, so they are not told again. */
 #define BEING_BOOKED UINT64_MAX
 
-void victims_log(struct sched *sched, queue_id queue)
-{
-    uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
-    if (bound == 0)
-        return;
-    MEM_GROW(sched->eviction->logs, sched->eviction->log_capacity, (size_t)queue + 1);
-    struct eviction_log *log = &sched->eviction->logs[queue];
-    if (log->at == NULL)
-        log->at = mem_zalloc(bound, sizeof *log->at);
-    log->at[log->next] = sched->now;
-    log->next = (log->next + 1) % bound;
-    log->count += log->count < bound;
-}
-
-void victims_release(struct sched *sched)
-{
-    for (size_t q = 0; q < sched->eviction->log_capacity; q++)
-        mem_free(sched->eviction->logs[q].at);
-    mem_free(sched->eviction->logs);
-}
-
 bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind kind)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -99,9 +78,6 @@ static void book_victim(struct sched *sched, uint32_t slot, job_id preemptor, en
     }
     sched_settle(sched, slot);
     sched->eviction->evicted_in_cycle++;
-    if (reason == REASON_CONSOLIDATED)
-        moves_log(sched);
-    victims_log(sched, job->queue);
 }
 
 /* The holding starts to leave.  book_victim then writes it into the job's EVICT, or recalls it. */

@@ -121,8 +121,7 @@ bool plan_home_suffices(struct sched *sched, uint32_t preemptor)
         /* The counts below take GPUs with jobs that are never evicted for lost.  In the other cases the search also
          * notes when to retry. */
         return true;
-    if (!sched->policy.preempt.spares_inference && /* else jobs that cannot be preempted may leave */
-        !cells_home_suffices(&sched->tree, own->queue, ask))
+    if (!cells_home_suffices(&sched->tree, own->queue, ask))
         return false;
     if (group->request.gpus == 0)
         return true;

@@ -21,8 +21,6 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
-#define HOUR_NS (3600 * TIME_NS_PER_S)
-
 /* The minimum run time that protects a job of `queue`: set by the queue or the nearest one above it, else by the
  * policy. */
 static time_ns runtime_upward(const struct sched *sched, queue_id queue, bool is_reclaim)
@@ -63,31 +61,6 @@ static bool is_within_rule(const struct sched *sched, uint32_t preemptor, uint32
         break;
     }
     return false;
-}
-
-/* Is the non-preemptible or protected job safe from plans of this kind?  Protected inference may still be reclaimed if
- * its queue holds more than it deserves. */
-static bool is_exempt(const struct sched *sched, const struct sched_job *job, enum plan_kind kind)
-{
-    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
-    bool is_spared = sched->policy.preempt.spares_inference && request_class->class == JOB_INFERENCE;
-    if (request_class->is_preemptible && !is_spared)
-        return false;
-    if (kind != PLAN_RECLAIM || !is_spared)
-        return true;
-    int64_t deserved = queue_tree_spec(&sched->tree, job->queue)->deserved[RESOURCE_GPU];
-    int64_t held = request_class->is_preemptible ? queue_tree_charged(&sched->tree, job->queue, RESOURCE_GPU)
-                                                 : queue_tree_non_preemptible(&sched->tree, job->queue, RESOURCE_GPU);
-    return deserved == QUOTA_UNLIMITED || held <= deserved;
-}
-
-static bool is_budget_spent(const struct sched *sched, queue_id queue)
-{
-    int64_t bound = sched->policy.preempt.evictions_per_queue_h;
-    if (bound == 0 || queue >= sched->eviction->log_capacity)
-        return false;
-    const struct eviction_log *log = &sched->eviction->logs[queue];
-    return log->count == bound && sched->now - log->at[log->next] < HOUR_NS;
 }
 
 /* The preemptor, and the queue that is searched. */
@@ -138,8 +111,7 @@ static inline bool is_out_of_reach(const struct sched *sched, const struct victi
 {
     if (walk->kind == PLAN_HEADROOM && headroom_is_for(sched, slot)) /* it could take its place back */
         return true;
-    return slot == walk->preemptor || candidate->is_spent ||
-           (candidate->is_non_preemptible && is_exempt(sched, &sched->jobs.jobs[slot], walk->kind));
+    return slot == walk->preemptor || candidate->is_spent || candidate->is_non_preemptible;
 }
 
 /* Does the job end too soon for a move to be worth it?  Or, in the preemptor's own queue, may the preemptor not preempt
@@ -179,11 +151,6 @@ static inline struct verdict judge(struct sched *sched, const struct victim_walk
         return refused_until(sched->now + SCHED_PATIENCE_MIN); /* try again next cycle */
     if (is_left_alone(sched, walk, slot))
         return refused_until(TIME_NEVER);
-    const queue_id queue = sched->jobs.jobs[slot].queue;
-    if (is_budget_spent(sched, queue)) {
-        const struct eviction_log *log = &sched->eviction->logs[queue];
-        return refused_until(log->at[log->next] + HOUR_NS);
-    }
     return judge_run_time(sched, walk, slot, candidate);
 }
 
@@ -353,8 +320,7 @@ static bool is_quick(const struct sched *sched, const struct victim_walk *walk)
         walk->kind == PLAN_CONSOLIDATE ? !sched->policy.defrag_config.spares_ending
         : walk->kind == PLAN_PREEMPT ? sched->policy.preempt.within_queue == WITHIN_QUEUE_ORDER /* see look_in_order */
                                      : walk->kind == PLAN_RECLAIM;
-    return leaves_none_alone && walk->rival == JOB_NONE && sched->policy.preempt.evictions_per_queue_h == 0 &&
-           sched->plan->loss_bound == INT64_MAX;
+    return leaves_none_alone && walk->rival == JOB_NONE && sched->plan->loss_bound == INT64_MAX;
 }
 
 /* As look_at, for the most common case. */

@@ -4,11 +4,6 @@
 
 #include "policies/eviction/plan.h"
 
-struct eviction_log { /* of one queue */
-    time_ns *at;      /* a ring of the last evictions_per_queue_h */
-    uint32_t next, count;
-};
-
 /* Fill plan.units with all units that may be evicted for the preemptor (SLOT_NONE: for no job), in
  * no order. */
 void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
@@ -31,9 +26,6 @@ bool victims_is_lawful(struct sched *sched, uint32_t preemptor, const struct uni
 /* Within a queue only jobs of lower priority may be evicted, and no job of this queue has a lower priority than the
  * preemptor. */
 bool victims_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue);
-/* Log that a job of this queue is being evicted, for the queue's disruption budget. */
-void victims_log(struct sched *sched, queue_id queue);
-void victims_release(struct sched *sched);
 
 /* ---- victims_note.c */
 

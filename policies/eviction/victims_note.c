@@ -57,9 +57,9 @@ static void take_notes(struct sched *sched, struct victim_notes *notes)
 static bool are_common(const struct sched *sched, uint32_t preemptor)
 {
     const struct preemption_config *config = &sched->policy.preempt;
-    return sched->eviction->reclaim_runtime_max == 0 && config->evictions_per_queue_h == 0 &&
-           config->loss_ratio_milli == 0 && !victims_has_rival(sched, preemptor) && !config->victims_of_this_cycle &&
-           !config->spares_inference && !sched->eviction->takes_both && !sched->policy.quota->is_flat &&
+    return sched->eviction->reclaim_runtime_max == 0 && config->loss_ratio_milli == 0 &&
+           !victims_has_rival(sched, preemptor) && !config->victims_of_this_cycle && !sched->eviction->takes_both &&
+           !sched->policy.quota->is_flat &&
            sched->jobs.jobs[preemptor].holding_count == 0; /* else it may be a candidate itself */
 }
 

@@ -104,19 +104,10 @@ static enum explain_node judge_gpus(const struct look *look, const struct reques
     return free < asked_milli(look, request, node) ? EXPLAIN_GPUS_BUSY : EXPLAIN_FRAGMENTED;
 }
 
-/* Is the node kept for the class queue of the job? */
-static bool is_kept_for(const struct look *look, node_id node)
-{
-    return look->sched->ledger->is_kept[node] && look->job->class_queue == look->sched->kept_nodes.class_queue;
-}
-
 /* Members that the node holds on what is allowed, whatever is kept. */
 static uint32_t room_of(const struct look *look, const struct request *request, node_id node,
                         const struct allowed_space *allowed)
 {
-    if (is_kept_for(look, node) && request->gpus > 0)
-        return request_class_members_in(request, cluster_node_type(look->sched->cluster, node),
-                                        look->sched->ledger->index->free_mask[node]);
     return request_class_room(request, look->sched->ledger, node, allowed);
 }
 
@@ -136,7 +127,7 @@ static enum explain_node judge(const struct look *look, const struct request *re
                                        .nodes = request->nodes};
     if (ledger->node_state[node] != NODE_UP)
         return EXPLAIN_NOT_UP;
-    if (ledger->is_kept[node] && !is_kept_for(look, node))
+    if (ledger->is_kept[node])
         return EXPLAIN_KEPT;
     const enum explain_node mismatch = judge_type(request, &ledger->cluster->types[type]);
     if (mismatch != EXPLAIN_FITS)
@@ -340,17 +331,10 @@ static void note_planned_starts(struct look *look)
     ledger_rollback(sched->ledger, mark);
 }
 
-/* The reason of the jobs in front of its class queue: those that would fit into the kept space. */
-static enum clock_hand front_hand(const struct look *look)
-{
-    return look->job->class_queue == CLASS_QUEUE_NONE
-               ? HAND_NONE
-               : pending_hand(&look->sched->pending, look->job->class_queue, true);
-}
-
 static void note_headroom(struct look *look)
 {
-    if (front_hand(look) != HAND_HEADROOM)
+    if (look->job->class_queue == CLASS_QUEUE_NONE ||
+        pending_hand(&look->sched->pending, look->job->class_queue) != HAND_HEADROOM)
         return;
     for (node_id n = 0; n < look->sched->cluster->node_count; n++)
         if (look->why[n] == EXPLAIN_FITS)
@@ -453,8 +437,7 @@ static void count_free(struct look *look)
 {
     const struct ledger *ledger = look->sched->ledger;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        if (look->why[n] <= EXPLAIN_TOO_SMALL || look->why[n] == EXPLAIN_AFFINITY ||
-            (ledger->is_kept[n] && !is_kept_for(look, n)))
+        if (look->why[n] <= EXPLAIN_TOO_SMALL || look->why[n] == EXPLAIN_AFFINITY || ledger->is_kept[n])
             continue;
         const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[n].first_gpu];
         for (uint32_t g = 0; g < cluster_node_gpus(ledger->cluster, n); g++)
@@ -498,8 +481,6 @@ static void explain(struct look *look)
     look_at_line(look);
     look_at_nodes(look);
     bool holds_its_place = look->job->state == SJOB_CLAIMING || look->job->state == SJOB_STARTING;
-    look->out->is_behind = look->job->wait.kind == WAIT_CLASS_QUEUE &&
-                           front_hand(look) != pending_hand(&look->sched->pending, look->job->class_queue, false);
     look->out->fits_now = !holds_its_place && look->slot != SLOT_NONE && fits_together(look);
     explain_write(look->sched, look->job, look->out);
 }

@@ -124,18 +124,9 @@ static void say_space(const struct sched *sched, const struct request_class *ask
     }
 }
 
-/* The kept space would hold other jobs before it. */
-static void say_behind(struct explanation *out)
-{
-    say(out, "It would fit on space that is kept for other jobs, but at the last check jobs "
-             "before it would have taken that space.");
-}
-
 static void say_fit(struct explanation *out)
 {
-    if (out->is_behind)
-        say_behind(out);
-    else if (out->nodes[EXPLAIN_KEPT] > 0)
+    if (out->nodes[EXPLAIN_KEPT] > 0)
         say(out, "It would fit, but on space that is kept for others.");
     else
         say(out, out->code == REASON_PRIORITY ? "It would fit now." : "It fits now: the next cycle decides.");
@@ -145,10 +136,9 @@ static void say_limit(const struct sched *sched, struct explanation *out)
 {
     char over[AMOUNT_CHARS], held[AMOUNT_CHARS], bound[AMOUNT_CHARS];
     if (out->over_queue == QUEUE_NONE) {
-        say(out, out->is_behind       ? "Limits of queues would stop it once the jobs before it had started."
-                 : out->is_quota_kept ? "What its queue may still hold is kept for jobs before it."
-                 : out->fits_now      ? "No limit is in its way any more: the next cycle decides."
-                                      : "No limit is in its way, but the space that its queue may have.");
+        say(out, out->is_quota_kept ? "What its queue may still hold is kept for jobs before it."
+                 : out->fits_now    ? "No limit is in its way any more: the next cycle decides."
+                                    : "No limit is in its way, but the space that its queue may have.");
         return;
     }
     const char *name = queue_tree_spec(&sched->tree, out->over_queue)->name;

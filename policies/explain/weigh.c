@@ -1,5 +1,6 @@
 /* What a decision weighs: the heads of class queues, and a score for each node; see policies/explain.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "policies/booking/booking.h"
 #include "policies/explain/explain_nodes.h"
@@ -45,26 +46,22 @@ static void weigh_heads(struct sched *sched, uint32_t slot, struct weighing *out
 {
     const uint32_t own = sched->jobs.jobs[slot].class_queue;
     const struct pending *pending = &sched->pending;
-    struct queue_selection_field field = {0};
     if (own == CLASS_QUEUE_NONE)
         return;
+    struct queue_selection_scratch scratch = {0};
+    uint32_t count = pending->busy_count, *left = arena_alloc_array(&out->arena, count, uint32_t);
+    memcpy(left, pending->busy, count * sizeof *left);
     out->ahead_in_class = count_ahead(pending, own, slot);
-    out->heads = arena_alloc_array(&out->arena, pending->busy_count, struct weighed_head);
-    MEM_GROW(field.entries, field.entry_capacity, pending->busy_count);
-    for (uint32_t i = 0; i < pending->busy_count; i++)
-        field.entries[field.entry_count++] = (struct queue_selection_entry){
-            .class_queue = pending->busy[i], .slot = pending_head(pending, pending->busy[i])};
-    queue_selection_field_open(&field, &sched->tree, pending);
-    uint32_t before = CLASS_QUEUE_NONE;
-    for (uint32_t next; before != own && (next = queue_selection_field_next(&field)) != QUEUE_SELECTION_NONE;) {
-        const uint32_t class_queue = field.entries[next].class_queue;
+    out->heads = arena_alloc_array(&out->arena, count, struct weighed_head);
+    for (uint32_t before = CLASS_QUEUE_NONE; before != own;) {
+        const uint32_t class_queue = queue_selection_best(&sched->tree, pending, left, count, &scratch);
         add_head(sched, class_queue, before, out);
         before = class_queue;
-        field.entries[next].is_out = true;
-        queue_selection_field_left(&field, &sched->tree, pending);
+        for (uint32_t i = 0; i < count; i++)
+            if (left[i] == class_queue)
+                left[i--] = left[--count];
     }
-    queue_selection_field_close(&field, &sched->tree, pending);
-    queue_selection_field_release(&field);
+    queue_selection_release(&scratch);
 }
 
 /* ---- Nodes ---- */
@@ -172,8 +169,6 @@ static void weigh_nodes(struct sched *sched, uint32_t slot, const uint8_t *why, 
                                                                   .score = out->is_drawn ? 0 : search.best.score,
                                                                   .why = why[n],
                                                                   .free_gpus = sched->ledger->index->free_count[n]};
-        else if (sched->ledger->is_kept[n] && why[n] == EXPLAIN_FITS)
-            out->drained_count++;
         else
             out->refused[why[n]]++;
     }

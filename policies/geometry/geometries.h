@@ -4,7 +4,7 @@
 
 #include "policies/geometry/geometry.h"
 
-extern const struct geometry_policy geometry_static, geometry_on_demand, geometry_rate_limited;
+extern const struct geometry_policy geometry_static, geometry_on_demand;
 
 /* A score that keeps room for large instances: first a GPU that is partitioned already, then the place after which the
  * most places are left, each counted by its slices, then the fewest instances destroyed. */

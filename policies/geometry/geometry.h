@@ -5,7 +5,7 @@
  * repartitions has one made: on a partitioned GPU, in the place of instances that are free, or on a whole free one,
  * which is partitioned for it.  A member of whole GPUs that finds none gets partitioned ones back that are all free.
  *
- *   {"geometry": {"policy": "rate_limited", "wait_s": 600, "recuts_per_h": 30, "rest_s": 3600, "needs": "gpu"}}
+ *   {"geometry": {"policy": "on_demand", "wait_s": 600, "rest_s": 3600, "needs": "gpu"}}
  *
  * Laws: what is in use is never cut.  What is made for a job is claimed for it until the world has made it
  * (DECISION_REPARTITION, sched_gpu_changed).  Budgets count steps.
@@ -25,11 +25,9 @@
 enum recut_needs { RECUT_INSTANCES, RECUT_GPU, RECUT_NODE };
 
 struct geometry_config {
-    time_ns wait;         /* somebody has waited so long before a GPU is cut for them */
-    int64_t recuts_per_h; /* GPUs cut in any hour; 0: no bound */
-    time_ns rest;         /* a GPU is left alone for so long after it was cut */
-    uint8_t needs;        /* enum recut_needs */
-    bool fills;           /* what is left of a GPU that is cut is cut for others that wait */
+    time_ns wait;  /* somebody has waited so long before a GPU is cut for them */
+    time_ns rest;  /* a GPU is left alone for so long after it was cut */
+    uint8_t needs; /* enum recut_needs */
 };
 
 /* Where an instance could be made. */

@@ -4,7 +4,6 @@
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
 #include "policies/booking/told.h"
-#include "policies/gang/gang.h"
 #include "policies/idle/idle.h"
 #include "policies/state/candidates.h"
 #include "policies/state/request_classes.h"
@@ -96,7 +95,6 @@ void hoarders_left(struct sched *sched, uint32_t slot)
         return;
     undue(sched->hoarders, slot);
     hoarder->runs_since = TIME_NEVER;
-    sched->jobs.facts[slot].is_shrunk = false;
     if (job->state != SJOB_PENDING || !hoarder->is_leaving)
         return;
     hoarder->is_leaving = false;
@@ -106,7 +104,6 @@ void hoarders_left(struct sched *sched, uint32_t slot)
 void hoarders_refused(struct sched *sched, uint32_t slot)
 {
     sched->hoarders->of[slot].is_leaving = false;
-    sched->jobs.facts[slot].is_shrunk = false;
 }
 
 void hoarders_forget(struct sched *sched, uint32_t slot)
@@ -123,21 +120,7 @@ void hoarders_forget(struct sched *sched, uint32_t slot)
 static bool can_lose(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (!sched_request_class(sched, job)->is_preemptible)
-        return false;
-    if (sched->policy.idle->shrinks)
-        return job->fill == FILL_ABOVE;
-    return !sched->policy.idle_config.spares_unsaved || sched_grace(sched, slot) > 0;
-}
-
-static void wake(struct sched *sched, uint32_t slot)
-{
-    undue(sched->hoarders, slot);
-    if (!sched->jobs.facts[slot].is_shrunk)
-        return;
-    sched->jobs.facts[slot].is_shrunk = false;
-    sched_count_change(sched);
-    sched_settle(sched, slot);
+    return sched_request_class(sched, job)->is_preemptible && sched_grace(sched, slot) > 0;
 }
 
 static enum idle_step step_of(const struct sched *sched, const struct hoarder *hoarder)
@@ -157,7 +140,7 @@ void hoarders_observed(struct sched *sched, uint32_t slot, const struct observat
     if (now != sched->now)
         sched_pass_time(sched, now);
     if (idle_note(config, &hoarder->spell, observation))
-        wake(sched, slot);
+        undue(book, slot);
     const enum idle_step step = step_of(sched, hoarder);
     if (hoarder->is_due || step == IDLE_WAITS || (step == IDLE_ACTS && !can_lose(sched, slot)))
         return;
@@ -194,38 +177,6 @@ static void tell(struct sched *sched, uint32_t slot)
     hoarder->spell.told = hoarder->spell.idle;
 }
 
-/* The last holding of the group that is in place. */
-static uint32_t last_of(const struct sched_job *job, uint32_t group)
-{
-    uint32_t i = job->holding_count;
-    while (i-- > 0)
-        if (sched_job_holding(job, i)->phase == HOLDING_RUNNING && sched_job_holding(job, i)->piece.group == group)
-            break;
-    return i;
-}
-
-static void let_go(struct sched *sched, uint32_t slot, uint32_t holding, decision_id id)
-{
-    sched_tell_piece(sched, &sched_job_holding(&sched->jobs.jobs[slot], holding)->piece);
-    sched_let_leave(sched, slot, holding, id);
-}
-
-/* Members above the minimum leave, in the order in which members leave for other jobs. */
-static void let_surplus_go(struct sched *sched, uint32_t slot, decision_id id)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct gang_view view;
-    uint32_t step[JOB_GROUPS_MAX], set;
-    for (;;) {
-        sched_gang_view(sched, slot, &view);
-        if (gang_fill(&view) != FILL_ABOVE || !gang_shrink(&view, step, &set))
-            return;
-        for (uint32_t g = 0; g < view.group_count; g++)
-            for (uint32_t m = 0; m < step[g]; m++)
-                let_go(sched, slot, last_of(job, g), id);
-    }
-}
-
 static void take(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -235,14 +186,10 @@ static void take(struct sched *sched, uint32_t slot)
     decision->reason = REASON_IDLE;
     decision->grace = sched_grace(sched, slot);
     hoarder->strikes++;
-    if (sched->policy.idle->shrinks) {
-        decision->is_partial = true;
-        sched->jobs.facts[slot].is_shrunk = true;
-        let_surplus_go(sched, slot, id);
-    } else {
-        hoarder->is_leaving = true;
-        for (uint32_t i = 0; i < job->holding_count; i++)
-            let_go(sched, slot, i, id);
+    hoarder->is_leaving = true;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        sched_tell_piece(sched, &sched_job_holding(job, i)->piece);
+        sched_let_leave(sched, slot, i, id);
     }
     sched_settle(sched, slot);
 }
@@ -256,11 +203,6 @@ static bool is_steady(const struct sched_job *job)
     return true;
 }
 
-static bool is_space_wanted(const struct sched *sched)
-{
-    return !sched->policy.idle_config.is_wanted || sched->pending.job_count > 0;
-}
-
 void hoarders_act(struct sched *sched)
 {
     struct hoarder_book *book = sched->hoarders;
@@ -269,7 +211,7 @@ void hoarders_act(struct sched *sched)
         const uint32_t slot = book->due[i];
         const enum idle_step step = step_of(sched, &book->of[slot]);
         const bool may_lose = step == IDLE_ACTS && can_lose(sched, slot);
-        if (may_lose && (!is_space_wanted(sched) || !is_steady(&sched->jobs.jobs[slot]))) {
+        if (may_lose && (sched->pending.job_count == 0 || !is_steady(&sched->jobs.jobs[slot]))) {
             book->due[kept++] = slot;
             continue;
         }

@@ -1,12 +1,11 @@
-/* policies/hoarders/hoarders.h -- jobs that hold GPUs and leave them idle: told, shrunk, evicted, as the policy says
+/* policies/hoarders/hoarders.h -- jobs that hold GPUs and leave them idle: told or evicted, as the policy says
  * (policies/idle/idle.h).
  *
  * Laws
- *  - Measurements are no state changes: they retry no plan.  Only what this room decides, and a job that wakes after it
- *    was shrunk, counts as one.
+ *  - Measurements are no state changes: they retry no plan.  Only what this room decides counts as one.
  *  - A job loses members only if all that it has run, it may be preempted, and it was told before.
  *  - An evicted job rests: it waits for nothing (REASON_IDLE) until its rest is over.  So it cannot take its place back
- *    at once.  A job that was shrunk does not grow until it was seen active, or lost all members.
+ *    at once.
  *
  * sched->hoarders is NULL if the policy does nothing; then no function but hoarders_init may be called.
  *

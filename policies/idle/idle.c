@@ -1,5 +1,11 @@
 #include "policies/idle/idle.h"
 
+/* An idle job is active again from this SM activity on. */
+static uint32_t wake_milli(const struct idle_config *config)
+{
+    return config->threshold_milli > IDLE_WAKE_MILLI ? config->threshold_milli : IDLE_WAKE_MILLI;
+}
+
 bool idle_note(const struct idle_config *config, struct idle_spell *spell, const struct observation *observation)
 {
     const time_ns since = observation->since > spell->seen ? observation->since : spell->seen;
@@ -7,7 +13,7 @@ bool idle_note(const struct idle_config *config, struct idle_spell *spell, const
     if (observation->until <= since)
         return false;
     spell->seen = observation->until;
-    if (observation->sm_active_milli < (was_idle ? config->wake_milli : config->threshold_milli)) {
+    if (observation->sm_active_milli < (was_idle ? wake_milli(config) : config->threshold_milli)) {
         spell->idle += observation->until - since;
         return false;
     }
@@ -24,7 +30,7 @@ static time_ns doubled(time_ns span, uint32_t times)
 
 time_ns idle_grace(const struct idle_policy *policy, const struct idle_config *config, uint32_t strikes)
 {
-    if ((!policy->shrinks && !policy->reclaims) || strikes >= IDLE_STRIKES_MAX)
+    if (!policy->reclaims || strikes >= IDLE_STRIKES_MAX)
         return TIME_NEVER;
     return doubled(config->grace, strikes);
 }

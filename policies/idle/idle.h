@@ -4,14 +4,16 @@
  * `window`.  The policy says what follows: the submitter is told (NOTIFY), and after a grace in which the job stayed
  * idle it loses space.  How much and of whom, a policy file says:
  *
- *   {"idle": {"policy": "reclaim", "classes": ["interactive"], "threshold": 0.05, "wake": 0.1, "window_s": 1800,
- *             "grace_s": 600, "when": "wanted", "unsaved": "spare", "rest_s": 1800}}
+ *   {"idle": {"policy": "reclaim", "classes": ["interactive"], "threshold": 0.05, "window_s": 1800,
+ *             "grace_s": 600, "rest_s": 1800}}
  *
  * Words.  Idle time: the sum of the windows of measurements that found the job idle, since one last found it active.
  *
  * Laws
  *  - No peeking: a policy sees what was measured, and nothing else of the activity of a job.
- *  - Hysteresis: a job becomes idle below `threshold`, and active again only at `wake` or above.
+ *  - Hysteresis: a job becomes idle below `threshold`, and active again only at IDLE_WAKE_MILLI or above (or at
+ *    `threshold`, if that is more).
+ *  - Space is taken only while some job waits for space, and only of jobs that can save their work.
  *  - A time without a measurement is neither idle nor active.
  *  - No job loses space before it was told and stayed idle for the grace.  The grace doubles each time that a job loses
  *    space as idle, and so does the rest; after IDLE_STRIKES_MAX times it loses none.
@@ -29,16 +31,14 @@
 
 #include "policies/sched.h"
 
-enum { IDLE_STRIKES_MAX = 12 };
+enum { IDLE_STRIKES_MAX = 12, IDLE_WAKE_MILLI = 100 };
 
 struct idle_config {
-    uint16_t threshold_milli, wake_milli; /* SM activity; threshold <= wake */
-    uint8_t classes;                      /* bits of enum job_class: the jobs that it applies to */
-    bool spares_unsaved;                  /* a job that cannot save its work is not evicted, only told */
-    bool is_wanted;                       /* space is taken only while some job waits for space */
-    time_ns window;                       /* idle time until a job is told, > 0 */
-    time_ns grace;                        /* further idle time until it loses space */
-    time_ns rest;                         /* an evicted job does not wait for space for so long */
+    uint16_t threshold_milli; /* SM activity below which a job is idle */
+    uint8_t classes;          /* bits of enum job_class: the jobs that it applies to */
+    time_ns window;           /* idle time until a job is told, > 0 */
+    time_ns grace;            /* further idle time until it loses space */
+    time_ns rest;             /* an evicted job does not wait for space for so long */
 };
 
 struct idle_policy {
@@ -46,7 +46,6 @@ struct idle_policy {
     uint32_t version;
     const char *summary; /* when it works and when it fails */
     bool tells;          /* false: it does nothing */
-    bool shrinks;        /* jobs lose the members above their minimum, until they are active again */
     bool reclaims;       /* jobs are evicted */
     struct idle_config defaults;
 };

@@ -6,9 +6,9 @@
 
 /* What all of them start from; assumed.  Notebook services stop after 30 minutes to some hours without activity. */
 #define IDLE_DEFAULTS                                                                                                  \
-    .threshold_milli = 50, .wake_milli = 100, .classes = 1 << JOB_INTERACTIVE, .spares_unsaved = true,                 \
-    .is_wanted = true, .window = 1800 * TIME_NS_PER_S, .grace = 600 * TIME_NS_PER_S, .rest = 1800 * TIME_NS_PER_S
+    .threshold_milli = 50, .classes = 1 << JOB_INTERACTIVE, .window = 1800 * TIME_NS_PER_S,                            \
+    .grace = 600 * TIME_NS_PER_S, .rest = 1800 * TIME_NS_PER_S
 
-extern const struct idle_policy idle_none, idle_tell, idle_shrink, idle_reclaim;
+extern const struct idle_policy idle_none, idle_tell, idle_reclaim;
 
 #endif

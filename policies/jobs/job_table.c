@@ -156,5 +156,3 @@ void slot_list_remove(struct slot_list *list, struct job_table *table, uint32_t 
     list->slots[at] = last;
     table->jobs[last].list_position = at;
 }
-
-/* ---- save and load ---- */

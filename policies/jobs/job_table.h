@@ -101,7 +101,6 @@ struct job_facts {
     bool is_held;                          /* by its submitter */
     uint8_t claim_source;                  /* enum source */
     uint8_t stale_count;                   /* how often it was evicted as stale since it last held its minimum */
-    bool is_shrunk;                        /* it lost its surplus as idle, and does not grow */
     bool is_serving;                       /* it has been running since attained_at, with or without GPUs */
     bool is_left_partial;                  /* adopted below its minimum, without having run; not whole since */
 };

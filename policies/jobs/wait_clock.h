@@ -4,9 +4,7 @@
  * request class has a clock with one hand per reason; the hand of the present reason runs.  A class queue reads the
  * clock of its request class plus an offset; while a limit closes it, only its HAND_LIMIT runs.  The offset keeps its
  * reading continuous when that changes.  The time that a job waited under a reason is the difference of two readings of
- * its class queue's clock.  Time that no hand counts is Priority: the job's turn did not come.  If kept space holds up
- * a class queue, it has two readings: one for the jobs in front, which that space could hold, and one for the others
- * (policies/allocate/kept_space.h).
+ * its class queue's clock.  Time that no hand counts is Priority: the job's turn did not come.
  *
  * Law: the readings of a class queue are continuous.  A job's times add up to the time it waited, to the nanosecond.
  * Cost: O(1) for each change of a request class, a class queue or a job; in a cycle only jobs that came since the last
@@ -65,8 +63,7 @@ enum wait_kind {
     WAIT_NOT,
     WAIT_FRESH,       /* in a class queue, where no cycle has seen it yet */
     WAIT_CLASS_QUEUE, /* the class queue's clock tells the reason */
-    WAIT_CODE,        /* `code` is the reason */
-    WAIT_FRONT /* in front (policies/allocate/kept_space.h): the class queue's clock for these jobs tells the reason */
+    WAIT_CODE         /* `code` is the reason */
 };
 
 /* Why a job waits, and since when; one for each job that the scheduler knows. */
@@ -75,14 +72,12 @@ struct wait_mark {
     uint32_t entry; /* see waits_entry; 0: it has not waited yet */
     uint8_t kind;   /* enum wait_kind */
     uint8_t code;   /* enum reason */
-    bool is_taken;  /* scratch of policies/allocate/kept_space.c: it starts in the trial */
 };
 
 /* The times of a job that has waited. */
 struct wait_entry {
-    struct wait_times times; /* up to the mark's `since` */
-    time_ns seen
-        [HAND_COUNT]; /* WAIT_CLASS_QUEUE, WAIT_FRONT: the reading of its class queue's clock at the mark's `since` */
+    struct wait_times times;  /* up to the mark's `since` */
+    time_ns seen[HAND_COUNT]; /* WAIT_CLASS_QUEUE: the reading of its class queue's clock at the mark's `since` */
 };
 
 enum { WAIT_BLOCK_SHIFT = 6, WAIT_BLOCK = 1 << WAIT_BLOCK_SHIFT };
@@ -98,9 +93,6 @@ struct waits {
     uint32_t *fresh; /* slots that became WAIT_FRESH since the last cycle; some no longer are */
     size_t fresh_capacity;
     uint32_t fresh_count;
-    uint32_t *thin; /* class queues whose front a job has left since the last cycle */
-    size_t thin_capacity;
-    uint32_t thin_count;
 };
 
 static inline struct wait_entry *waits_entry(const struct waits *waits, uint32_t entry)

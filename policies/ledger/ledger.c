@@ -527,16 +527,6 @@ void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
     list_node(ledger, node);
 }
 
-void ledger_lend_node(struct ledger *ledger, node_id node, bool is_lent)
-{
-    const uint32_t grown = ledger->grown_count;
-    const uint64_t growth = ledger->growth_count;
-    ledger_keep_node(ledger, node, !is_lent);
-    ledger->growth_count = growth;
-    while (ledger->grown_count > grown)
-        ledger->is_grown[ledger->grown[--ledger->grown_count]] = 0;
-}
-
 void ledger_keep_node(struct ledger *ledger, node_id node, bool is_kept)
 {
     ledger->is_kept[node] = is_kept;

@@ -143,7 +143,7 @@ struct ledger {
     struct cell_index *cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not used yet */
     const struct owns *owns;  /* state of placement policies; NULL: none has any */
     uint8_t *node_state;      /* by node: enum node_state, as told by facts */
-    uint8_t *is_kept;         /* by node: takes no new jobs (policies/drain/drain.c, policies/repartition) */
+    uint8_t *is_kept;         /* by node: takes no new jobs (policies/repartition) */
     uint32_t *node_version;
     node_id *changes; /* nodes whose version went up, the newest at changes[(change_count - 1) & change_mask] */
     uint32_t change_mask;
@@ -341,9 +341,6 @@ void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
 /* A kept node leaves the index as if it were cordoned.  A node that is no longer kept is in the index again if it is
  * up.  Outside of trials. */
 void ledger_keep_node(struct ledger *ledger, node_id node, bool is_kept);
-/* Put a kept node into the index for a trial that follows (is_lent), and take it out after that.  No growth is noted.
- * Outside of trials. */
-void ledger_lend_node(struct ledger *ledger, node_id node, bool is_lent);
 
 /* Does the node take new work? */
 static inline bool ledger_is_open(const struct ledger *ledger, node_id node)

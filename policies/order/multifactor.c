@@ -1,7 +1,7 @@
 /* multifactor.  The larger weighted sum first:
  *
  *   weight_age x min(1, age / age_max) + weight_fair_share x fair share + weight_size x size
- *   + weight_priority x priority / 100 + weight_class[class] + sum over resources of weight_tres x asked / capacity
+ *   + weight_priority x priority / 100 + sum over resources of weight_tres x asked / capacity
  *
  * Source: Slurm's priority/multifactor, without the site factor, the association's own weight and nice.
  * size is (members / nodes + GPUs / all GPUs) / 2, or their complements if favors_small.
@@ -47,7 +47,6 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
     micro += term(config->weight_age, age, config->age_max);
     micro += term(config->weight_fair_share, view->fair_share_ppm, POINT_MICRO);
     micro += size_term(view, config->weight_size, config->favors_small);
-    micro += config->weight_class[view->class] * POINT_MICRO;
     for (int r = 0; r < RESOURCE_COUNT; r++)
         micro += term(config->weight_tres[r], view->asks[r], view->capacity[r]);
     int64_t points = (int64_t)(micro / POINT_MICRO);
@@ -57,7 +56,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
 const struct order_policy order_multifactor = {
     .name = "multifactor",
     .version = 1,
-    .summary = "weighted sum of age, fair share, size, priority and class; hard to explain, age "
+    .summary = "weighted sum of age, fair share, size and priority; hard to explain, age "
                "wins in the end",
     .reads_queue = QUEUE_READS(QUEUE_WEIGHT) | QUEUE_READS(QUEUE_USERS),
     .reads_job = JOB_READS(JOB_FIELD_PRIORITY),

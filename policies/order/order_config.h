@@ -23,7 +23,7 @@ struct order_config {
     int64_t las_limit_gpu_ns[LAS_QUEUES_MAX]; /* attained GPU time at which a job moves down a queue */
     int64_t las_promote_milli; /* back to the first queue after a wait of this multiple of its run time; 0: never */
     /* multifactor */
-    int64_t weight_age, weight_fair_share, weight_size, weight_priority, weight_class[JOB_CLASS_COUNT];
+    int64_t weight_age, weight_fair_share, weight_size, weight_priority;
     int64_t weight_tres[3]; /* by enum resource */
     time_ns age_max;
     bool favors_small;

@@ -66,18 +66,6 @@ static int64_t read_weight(struct json_object *object, const char *key, int64_t 
     return json_get_int(object, key, 0, WEIGHT_MAX, otherwise);
 }
 
-static void read_class_weights(struct order_config *config, struct json_object *object)
-{
-    struct json_value value = json_member(object, "weight_class");
-    struct json_object weights;
-    if (value.node == NULL)
-        return;
-    json_object_open(&weights, &value);
-    for (int c = 0; c < JOB_CLASS_COUNT; c++)
-        config->weight_class[c] = read_weight(&weights, job_class_names[c], config->weight_class[c]);
-    json_object_close(&weights);
-}
-
 static void read_resource_weights(struct order_config *config, struct json_object *object)
 {
     struct json_value value = json_member(object, "weight_tres");
@@ -130,7 +118,6 @@ void order_config_read(struct order_config *config, struct json_object *object)
     config->weight_fair_share = read_weight(&fields, "weight_fair_share", config->weight_fair_share);
     config->weight_size = read_weight(&fields, "weight_size", config->weight_size);
     config->weight_priority = read_weight(&fields, "weight_priority", config->weight_priority);
-    read_class_weights(config, &fields);
     read_resource_weights(config, &fields);
     config->age_max = read_period(&fields, "age_max_s", config->age_max);
     config->favors_small = json_get_bool(&fields, "favors_small", config->favors_small);

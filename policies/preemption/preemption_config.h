@@ -36,13 +36,10 @@ struct preemption_config {
     time_ns delay;                 /* how long a job waits before others are evicted for it */
     int64_t attempts_per_cycle;    /* plans tried in one cycle */
     int64_t victims_max;           /* jobs evicted by one plan */
-    int64_t evictions_per_cycle;   /* jobs evicted in one cycle; 0: no bound */
     int64_t rematch_cycles;        /* cycles in which a victim may not evict its preemptor in turn */
     int64_t evictions_per_job_max; /* a job that was evicted this often is not a victim again */
-    int64_t evictions_per_queue_h; /* disruption budget: jobs of one queue evicted in any hour; 0: no bound */
     int64_t loss_ratio_milli;      /* GPU time lost per GPU time that the preemptor has waited; 0: no bound */
     int64_t firm_priority;         /* from this priority on, a job that does not say is not preemptible */
-    bool spares_inference;         /* inference is evicted only while its queue is over quota */
 };
 
 #endif

@@ -61,7 +61,6 @@ static void read_manners(struct preemption_config *config, struct json_object *o
     config->victims_of_this_cycle = json_get_bool(object, "victims_of_this_cycle", config->victims_of_this_cycle);
     config->resolve = (uint8_t)json_get_choice(object, "resolve", resolves, config->resolve);
     config->firm_priority = json_get_int(object, "firm_priority", INT32_MIN, FIRM_PRIORITY_NONE, config->firm_priority);
-    config->spares_inference = json_get_bool(object, "spares_inference", config->spares_inference);
 }
 
 static void read_times(struct preemption_config *config, struct json_object *object)
@@ -79,13 +78,9 @@ static void read_budgets(struct preemption_config *config, struct json_object *o
 {
     config->attempts_per_cycle = json_get_int(object, "attempts_per_cycle", 1, STEPS_MAX, config->attempts_per_cycle);
     config->victims_max = json_get_int(object, "victims_max", 1, STEPS_MAX, config->victims_max);
-    config->evictions_per_cycle =
-        json_get_int(object, "evictions_per_cycle", 0, STEPS_MAX, config->evictions_per_cycle);
     config->rematch_cycles = json_get_int(object, "rematch_cycles", 0, STEPS_MAX, config->rematch_cycles);
     config->evictions_per_job_max =
         json_get_int(object, "evictions_per_job_max", 0, STEPS_MAX, config->evictions_per_job_max);
-    config->evictions_per_queue_h =
-        json_get_int(object, "evictions_per_queue_h", 0, STEPS_MAX, config->evictions_per_queue_h);
     config->loss_ratio_milli = json_get_scaled(object, "loss_ratio", 1000, 0, INT32_MAX, config->loss_ratio_milli);
 }
 

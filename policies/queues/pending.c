@@ -46,14 +46,6 @@ void pending_lines(struct pending *pending, uint32_t count)
     pending->leaf_queue_count = count;
 }
 
-/* Set the split of a new class queue, before its clock is read. */
-static void split_as_first(const struct pending *pending, struct class_queue *class_queue)
-{
-    class_queue->split = pending->keeps_headroom ? HAND_HEADROOM : HAND_NONE;
-    class_queue->instead = pending->keeps_headroom ? HAND_RESOURCES : HAND_NONE;
-    class_queue->is_offset |= pending->keeps_headroom;
-}
-
 static uint32_t add_class_queue(struct pending *pending, queue_id leaf_queue_id, uint32_t request_class_id,
                                 queue_id limited_by)
 {
@@ -68,7 +60,6 @@ static uint32_t add_class_queue(struct pending *pending, queue_id leaf_queue_id,
                                                      .leaf_queue_position = leaf_queue->class_queue_count,
                                                      .limited_by = limited_by,
                                                      .quota_block = QUEUE_NONE};
-    split_as_first(pending, &pending->class_queues[id]);
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
         pending->memos[id][k] = (struct plan_memo){.no_victim_for = JOB_NONE, .eligible_at = TIME_NEVER};
     MEM_GROW(leaf_queue->class_queues, leaf_queue->capacity, leaf_queue->class_queue_count + 1);
@@ -225,74 +216,32 @@ static void read_clock(const struct pending *pending, const struct class_queue *
     reading[HAND_LIMIT] = 0;
 }
 
-static void read_front(const struct pending *pending, const struct class_queue *class_queue, time_ns now,
-                       time_ns reading[HAND_COUNT])
+void pending_clock(const struct pending *pending, uint32_t class_queue_id, time_ns now, time_ns reading[HAND_COUNT])
 {
+    const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
     read_clock(pending, class_queue, now, reading);
     for (int hand = 0; hand < HAND_COUNT; hand++)
         reading[hand] += class_queue->offset[hand];
 }
 
-/* Move `span` from one hand to another; either may be HAND_NONE. */
-static void move_span(time_ns reading[HAND_COUNT], uint8_t from, uint8_t to, time_ns span)
-{
-    if (from != HAND_NONE)
-        reading[from] -= span;
-    if (to != HAND_NONE)
-        reading[to] += span;
-}
-
-void pending_clock(const struct pending *pending, uint32_t class_queue_id, bool is_front, time_ns now,
-                   time_ns reading[HAND_COUNT])
-{
-    const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
-    read_front(pending, class_queue, now, reading);
-    if (is_front)
-        return;
-    if (class_queue->split != HAND_NONE)
-        move_span(reading, class_queue->split, class_queue->instead, reading[class_queue->split]);
-    for (int hand = 0; hand < HAND_COUNT; hand++)
-        reading[hand] += class_queue->moved[hand];
-}
-
-const time_ns *pending_clock_now(struct pending *pending, uint32_t class_queue_id, bool is_front,
-                                 time_ns scratch[HAND_COUNT])
+const time_ns *pending_clock_now(struct pending *pending, uint32_t class_queue_id, time_ns scratch[HAND_COUNT])
 {
     const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
     struct wait_clock *clock = &pending->request_classes->at[class_queue->request_class].clock;
     wait_clock_set(clock, (enum clock_hand)clock->hand, pending->request_classes->now);
     if (!class_queue->is_offset && clock->ns[HAND_LIMIT] == 0)
         return clock->ns; /* it has the reading of its request class */
-    pending_clock(pending, class_queue_id, is_front, pending->request_classes->now, scratch);
+    pending_clock(pending, class_queue_id, pending->request_classes->now, scratch);
     return scratch;
 }
 
-enum clock_hand pending_hand(const struct pending *pending, uint32_t class_queue_id, bool is_front)
+enum clock_hand pending_hand(const struct pending *pending, uint32_t class_queue_id)
 {
     const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
-    const uint8_t request_class_hand = pending->request_classes->at[class_queue->request_class].clock.hand;
+    const uint8_t hand = pending->request_classes->at[class_queue->request_class].clock.hand;
     if (class_queue->quota_block != QUEUE_NONE)
         return HAND_LIMIT;
-    const uint8_t hand = request_class_hand != HAND_LIMIT ? request_class_hand
-                         : class_queue->is_over_quota     ? HAND_HEADROOM
-                                                          : HAND_NONE;
-    return hand == class_queue->split && !is_front ? (enum clock_hand)class_queue->instead : (enum clock_hand)hand;
-}
-
-void pending_split(struct pending *pending, uint32_t class_queue_id, enum clock_hand split, enum clock_hand instead)
-{
-    struct class_queue *class_queue = &pending->class_queues[class_queue_id];
-    time_ns front[HAND_COUNT];
-    if (class_queue->split == split && class_queue->instead == instead)
-        return;
-    read_front(pending, class_queue, pending->request_classes->now, front);
-    if (class_queue->split != HAND_NONE)
-        move_span(class_queue->moved, class_queue->split, class_queue->instead, front[class_queue->split]);
-    if (split != HAND_NONE)
-        move_span(class_queue->moved, (uint8_t)instead, (uint8_t)split, front[split]);
-    class_queue->split = (uint8_t)split;
-    class_queue->instead = (uint8_t)instead;
-    class_queue->is_offset = true;
+    return hand != HAND_LIMIT ? (enum clock_hand)hand : class_queue->is_over_quota ? HAND_HEADROOM : HAND_NONE;
 }
 
 /* A limit closes or reopens the class queue; the offset keeps its clock continuous. */
@@ -416,10 +365,8 @@ static void remove_at(struct pending *pending, uint32_t class_queue_id, uint32_t
     pending->job_count--;
     if (at == 0)
         turn_asker(pending, class_queue, false);
-    if (--class_queue->count == 0) {
+    if (--class_queue->count == 0)
         set_idle(pending, class_queue_id);
-        split_as_first(pending, class_queue);
-    }
     recount(pending, class_queue);
     if (at == class_queue->count)
         return;

@@ -79,10 +79,6 @@ struct class_queue {
     bool is_brief;                /* quota_block closed it only until the next fact or cycle begins */
     bool is_offset;               /* `offset` is valid */
     time_ns offset[HAND_COUNT];   /* from the request class's clock to its own */
-    uint8_t split;                /* enum clock_hand: of kept space; HAND_NONE: all jobs have the same reading */
-    uint8_t instead;              /* enum clock_hand: runs for jobs not in front while `split` runs */
-    uint32_t front_count;         /* jobs in front, WAIT_FRONT */
-    time_ns moved[HAND_COUNT];    /* from the reading of jobs in front to that of the others */
 };
 
 struct leaf_class_queue { /* enough to skip a class queue that cannot start a job */
@@ -135,7 +131,6 @@ struct pending {
     request_class_set job_class_request_classes[JOB_CLASS_COUNT]; /* those of its class queues */
     struct id_marks blocked;                                      /* class queues that a limit closed */
     struct id_marks brief;                                        /* those of them that are closed briefly */
-    bool keeps_headroom; /* new class queues have split HAND_HEADROOM until a look changes it */
 };
 
 /* No job waits.  jobs, request_classes: borrowed. */
@@ -179,17 +174,12 @@ static inline bool pending_is_closed(const struct pending *pending, uint32_t cla
                                                                   l->is_over_quota ? ASKER_OVER_QUOTA : ASKER_IN_QUOTA);
 }
 
-/* Why its jobs wait, those in front (is_front) or the others; HAND_NONE: their turn has not come. */
-enum clock_hand pending_hand(const struct pending *pending, uint32_t class_queue, bool is_front);
+/* Why its jobs wait; HAND_NONE: their turn has not come. */
+enum clock_hand pending_hand(const struct pending *pending, uint32_t class_queue);
 /* The reading of its clock at `now`, which is not before the last change; see policies/jobs/wait_clock.h. */
-void pending_clock(const struct pending *pending, uint32_t class_queue, bool is_front, time_ns now,
-                   time_ns reading[HAND_COUNT]);
+void pending_clock(const struct pending *pending, uint32_t class_queue, time_ns now, time_ns reading[HAND_COUNT]);
 /* As above, at the time of the last fact or cycle.  Borrowed until `scratch` or the request class changes. */
-const time_ns *pending_clock_now(struct pending *pending, uint32_t class_queue, bool is_front,
-                                 time_ns scratch[HAND_COUNT]);
-/* From now on `instead` runs for jobs that are not in front while `split` runs for those in front.  HAND_NONE: all jobs
- * have the same reading. */
-void pending_split(struct pending *pending, uint32_t class_queue, enum clock_hand split, enum clock_hand instead);
+const time_ns *pending_clock_now(struct pending *pending, uint32_t class_queue, time_ns scratch[HAND_COUNT]);
 
 /* The job's index in the class queue in which it waits.  O(log jobs) if kept sorted, else O(jobs). */
 uint32_t pending_index(const struct pending *pending, uint32_t class_queue, uint32_t slot);

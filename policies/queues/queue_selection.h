@@ -37,47 +37,6 @@ int queue_selection_compare(struct queue_tree *tree, const struct pending *pendi
 uint32_t queue_selection_best(struct queue_tree *tree, const struct pending *pending, const uint32_t class_queues[],
                               uint32_t count, struct queue_selection_scratch *scratch);
 
-/* A queue selection that is repeated in a trial while jobs start.  The caller fills `entries` (one for each class
- * queue) and opens it.  Then it reports each entry whose job, or whose queue's charge, has changed.
- * Cost: O(class queues * depth) to open, then O(siblings) per level for each change.  In a deep tree whose quota policy
- * looks above the queues that compete, each change costs as much as to open. */
-struct queue_selection_entry {
-    uint32_t class_queue, slot; /* slot: the next job of the class queue */
-    bool is_out;                /* no job of it takes part any more */
-    uint32_t next;              /* scratch: the next entry of its leaf queue */
-};
-
-struct queue_selection_node { /* one for each queue */
-    bool is_marked;
-    uint32_t first_entry, best; /* indices of entries; best: of the queue and all queues below */
-    queue_id first_child, next_sibling;
-};
-
-struct queue_selection_field { /* reused; {0} is empty */
-    struct queue_selection_entry *entries;
-    size_t entry_capacity;
-    uint32_t entry_count;
-    struct queue_selection_node *nodes; /* by queue_id */
-    size_t node_capacity;
-    uint64_t work; /* entries and queues compared so far */
-};
-
-#define QUEUE_SELECTION_NONE UINT32_MAX
-
-void queue_selection_field_open(struct queue_selection_field *field, struct queue_tree *tree,
-                                const struct pending *pending);
-/* The entry that goes next; QUEUE_SELECTION_NONE: none. */
-uint32_t queue_selection_field_next(const struct queue_selection_field *field);
-void queue_selection_field_changed(struct queue_selection_field *field, struct queue_tree *tree,
-                                   const struct pending *pending, uint32_t entry);
-/* Entries were set is_out, and nothing else has changed.  O(queues that take part), and O(siblings) at each queue whose
- * best entry is out. */
-void queue_selection_field_left(struct queue_selection_field *field, struct queue_tree *tree,
-                                const struct pending *pending);
-void queue_selection_field_close(struct queue_selection_field *field, struct queue_tree *tree,
-                                 const struct pending *pending);
-void queue_selection_field_release(struct queue_selection_field *field);
-
 /* `delta` more jobs wait in this leaf queue. */
 void queue_selection_waiting(struct queue_tree *tree, queue_id queue, int32_t delta);
 

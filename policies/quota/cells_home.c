@@ -7,7 +7,7 @@
  * as its room; and all other nodes together at most the other cells.  A share needs no more than its milli of one GPU:
  * what guaranteed jobs leave of a GPU in use, or a GPU of the other cells.
  * Without the first, and with places computed at each try, 12 hours of h100-500x8.json under `hived` cost 770 % more
- * instructions.  Without the second, 10,000 jobs of the row `queue` of tools/cliff_table take more than twice as long.
+ * instructions.  Without the second, 10,000 jobs of `tools/table cliff` take more than twice as long.
  */
 #include <assert.h>
 

@@ -136,8 +136,8 @@ struct quota_policy {
      * matter. */
     bool (*advance)(struct queue_tree *tree, time_ns now, time_ns *next);
 
-    /* Write what the policy remembers of the queue's past into its row of the table (usage_ppm, credit_gpu_ns), with
-     * which another scheduler begins.  Called by sched_describe.  NULL: it remembers nothing. */
+    /* Write what the policy remembers of the queue's past into its row of the table (usage_ppm), with which
+     * another scheduler begins.  Called by sched_describe.  NULL: it remembers nothing. */
     void (*describe)(struct queue_tree *tree, queue_id queue, struct queue_spec *spec);
 };
 

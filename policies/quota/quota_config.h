@@ -27,7 +27,6 @@ struct quota_config {
     uint8_t borrow_within_cohort;  /* RECLAIM_NEVER or RECLAIM_LOWER_PRIORITY; classical only */
     int32_t borrow_max_priority;   /* victims of higher priority are safe while borrowing */
     uint8_t strategies[COHORT_STRATEGIES_MAX]; /* enum cohort_strategy, tried in order */
-    time_ns credit_cap;                        /* credits: at most the deserved amount times this is banked */
 };
 
 #endif

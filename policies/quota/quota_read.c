@@ -12,7 +12,6 @@ struct quota_config quota_config_default(void)
         .borrow_within_cohort = RECLAIM_NEVER,  /* Kueue's default */
         .borrow_max_priority = INT32_MAX,
         .strategies = {STRATEGY_FINAL_SHARE, STRATEGY_INITIAL_SHARE}, /* Kueue's default */
-        .credit_cap = 7 * 86400 * TIME_NS_PER_S,
     };
 }
 
@@ -76,7 +75,6 @@ void quota_config_read(struct quota_config *config, const struct quota_policy **
     config->firm_needs_quota = json_get_bool(&object, "firm_needs_quota", config->firm_needs_quota);
     config->saturation_milli =
         json_get_scaled(&object, "saturation_multiplier", 1000, 1000, INT32_MAX, config->saturation_milli);
-    config->credit_cap = json_get_duration(&object, "credit_cap_s", config->credit_cap);
     read_usage(config, &object);
     read_cohort(config, &object);
     json_object_close(&object);

@@ -11,7 +11,6 @@ extern const struct quota_policy quota_cohort;
 extern const struct quota_policy quota_drf;
 extern const struct quota_policy quota_capacity;
 extern const struct quota_policy quota_proportion;
-extern const struct quota_policy quota_credits;
 extern const struct quota_policy quota_cells;
 
 #endif

@@ -27,9 +27,6 @@ struct repartition_book {
     struct recut *open;
     size_t capacity;
     uint32_t count;
-    time_ns *at; /* the times of cuts in the last hour, oldest first; used if the policy bounds them */
-    size_t at_capacity;
-    uint32_t at_count;
     time_ns *cut_at; /* by gpu_id: when it was cut last, + 1; 0: never */
     uint64_t told;   /* repartitions so far */
     struct repartition_order plan[REPARTITIONS_PER_PLAN];

@@ -92,17 +92,6 @@ static void put_in_order(struct planned_start_book *book)
     }
 }
 
-/* Does this pass make all planned starts anew?  Where they stand only under `replan`, and only if a job left early, was
- * cancelled or outlived its planned end, or a node changed: otherwise each would be found where it is. */
-static bool is_all_anew(const struct sched *sched)
-{
-    const struct planned_start_book *book = sched->planned_starts;
-    if (!sched->policy.backfill->keeps)
-        return true;
-    return planned_start_replans(sched) && (book->is_shaken || planned_start_is_any_eased(sched) ||
-                                            (book->end_count > 0 && book->ends[0].end <= sched->now));
-}
-
 /* From names to counts. */
 static void count_all(struct sched *sched)
 {
@@ -130,7 +119,7 @@ void planned_start_begin(struct sched *sched)
     struct planned_start_book *book = sched->planned_starts;
     book->lifted = UINT32_MAX;
     book->cycle = sched->cycle;
-    if (is_all_anew(sched))
+    if (!sched->policy.backfill->keeps)
         planned_start_forget_all(sched);
     else if (book->is_shaken || book->dropped > DROPPED_MAX + book->count / 4)
         planned_start_keep_standing(sched);
@@ -162,8 +151,6 @@ void planned_start_sharpen(struct sched *sched)
 
 void planned_start_end_pass(struct sched *sched)
 {
-    if (planned_start_replans(sched))
-        planned_start_note_first(sched);
     node_marks_forget(&sched->planned_starts->eased);
     sched->planned_starts->units.is_eased = false;
 }

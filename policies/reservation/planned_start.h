@@ -273,18 +273,13 @@ void planned_leaves_release(struct sched *sched);
 
 /* ---- planned_start_promise.c */
 
-/* Do planned starts stand, but are made anew after changes (COMPRESSION_REPLAN)? */
-bool planned_start_replans(const struct sched *sched);
 /* The job has no promise any more, because the limit of its queue forbids it to start. */
 void planned_start_waive(struct sched *sched, uint32_t slot);
 /* The job starts: count its promise, and whether it is late. */
 void planned_start_note_start(struct sched *sched, uint32_t slot);
-/* A planned start was made; is_head: the first of its pass.  Makes it a promise, except under `replan`
- * (planned_start_note_first) and, where planned starts do not stand, for jobs other than the head. */
+/* A planned start was made; is_head: the first of its pass.  Makes it a promise, except, where
+ * planned starts do not stand, for jobs other than the head. */
 void planned_start_note_promise(struct sched *sched, const struct planned_start *planned_start, bool is_head);
-/* Under `replan`, at the end of a pass: make the planned start of the first job in the order a promise.  O(class queues
- * + planned starts). */
-void planned_start_note_first(struct sched *sched);
 
 /* ---- planned_start.c */
 

@@ -374,19 +374,6 @@ void planned_start_forget_all(struct sched *sched)
     book->is_shaken = false;
 }
 
-uint32_t planned_start_set_aside(struct sched *sched)
-{
-    const uint32_t count = sched->planned_starts->count;
-    if (sched->reserves)
-        sched->planned_starts->count = 0;
-    return count;
-}
-
-void planned_start_bring_back(struct sched *sched, uint32_t count)
-{
-    sched->planned_starts->count = count;
-}
-
 void reservation_init(struct sched *sched)
 {
     const struct policy_config *policy = &sched->policy;
@@ -441,9 +428,4 @@ void reservation_count(const struct sched *sched, uint64_t *promised, uint64_t *
 {
     *promised = sched->planned_starts->promised_starts;
     *late = sched->planned_starts->late_starts;
-}
-
-bool planned_start_is_any(const struct sched *sched)
-{
-    return sched->reserves && sched->planned_starts->count > 0;
 }

@@ -29,10 +29,6 @@ const char *planned_units_check(const struct sched *sched);
 bool planned_start_is_fresh(const struct sched *sched);
 /* In a trial: take the space that planned starts of other jobs need while the job would run if it started now. */
 void planned_start_keep(struct sched *sched, uint32_t slot);
-/* In a trial: ignore planned starts where queues compete.  Returns the argument of planned_start_bring_back. */
-uint32_t planned_start_set_aside(struct sched *sched);
-void planned_start_bring_back(struct sched *sched, uint32_t count);
-bool planned_start_is_any(const struct sched *sched); /* where queues compete */
 
 /* ---- with one queue */
 

@@ -111,9 +111,8 @@ static void read_candidate(const struct sched *sched, uint32_t slot, struct vict
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
-    bool is_spared = sched->policy.preempt.spares_inference && request_class->class == JOB_INFERENCE;
     *candidate = (struct victim_candidate){.is_known = true,
-                                           .is_non_preemptible = !request_class->is_preemptible || is_spared,
+                                           .is_non_preemptible = !request_class->is_preemptible,
                                            .is_spent = job->evictions >= sched->policy.preempt.evictions_per_job_max,
                                            .has_surplus = job->fill == FILL_ABOVE,
                                            .decided = job->decided,

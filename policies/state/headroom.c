@@ -10,7 +10,6 @@
  * Known limit: a refill that finds no victims waits for HEADROOM_BACKOFF state changes.
  * Cost: O(request classes) per placement; a refill O(running jobs + nodes). */
 #include "policies/state/headroom.h"
-#include "policies/state/kept_nodes.h"
 #include "policies/state/over_quota.h"
 #include "policies/state/sched_state.h"
 
@@ -35,15 +34,13 @@ void headroom_init(struct sched *sched)
     struct headroom *headroom = &sched->headroom;
     headroom->is_kept = headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
     headroom->is_by_queue = headroom->owners_milli > 0 && sched->policy.quota->is_flat;
-    sched->pending.keeps_headroom = headroom->is_kept;
 }
 
 int64_t sched_free_milli(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
-    const int64_t free = sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli - ledger->coming_milli -
-                         ledger->claimed_milli + ledger->not_up_milli; /* the capacity is of nodes that are up */
-    return sched->kept_nodes.count > 0 ? free - kept_nodes_free_milli(sched) : free;
+    return sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli - ledger->coming_milli - ledger->claimed_milli +
+           ledger->not_up_milli; /* the capacity is of nodes that are up */
 }
 
 struct free_space headroom_count_free(const struct sched *sched)

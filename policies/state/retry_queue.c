@@ -362,17 +362,10 @@ bool plan_may_ask(const struct sched *sched, uint32_t class_queue_id, enum plan_
         return false; /* there is room, but it belongs to a planned start */
     if (class_queue->count == 0 || !pending_is_closed(&sched->pending, class_queue_id))
         return false;
-    if (kind == PLAN_CONSOLIDATE &&
-        (!request_class->is_preemptible || is_forbidden || !moves_for(sched, request_class)))
+    if (kind == PLAN_CONSOLIDATE && (!request_class->is_preemptible || is_forbidden || !sched->policy.defrag->moves ||
+                                     sched->policy.defrag_config.moves_per_plan == 0))
         return false;
     if (kind == PLAN_RECLAIM && sched->policy.quota->may_reclaim == NULL)
         return false;
     return !sched->pending.is_strict || pending_first(&sched->pending, class_queue->leaf_queue) == class_queue_id;
-}
-
-bool moves_for(const struct sched *sched, const struct request_class *ask)
-{
-    const struct defrag_config *config = &sched->policy.defrag_config;
-    return sched->policy.defrag->moves && config->moves_per_plan != 0 &&
-           ask->charge[QUEUE_SUM_GPU] >= config->gang_milli_min;
 }

@@ -84,7 +84,5 @@ const char *retry_queue_check(const struct sched *sched); /* NULL: its laws hold
 /* May the head of the class queue ask for such a plan?  Its class queue must be closed, by lack of space or of quota
  * that victims could release; under strict order it must also be the first of its leaf queue. */
 bool plan_may_ask(const struct sched *sched, uint32_t class_queue, enum plan_kind kind);
-/* Does the policy move jobs for such a request? */
-bool moves_for(const struct sched *sched, const struct request_class *ask);
 
 #endif

@@ -25,7 +25,6 @@
 #include "policies/state/claims.h"
 #include "policies/state/decided.h"
 #include "policies/state/job_lists.h"
-#include "policies/state/kept_nodes.h"
 #include "policies/state/policy_owns.h"
 #include "policies/state/preemption_bound.h"
 #include "policies/state/ranks.h"
@@ -34,12 +33,10 @@
 #include "policies/state/typical.h"
 #include "policies/state/victim_lists.h"
 
-struct drain;
 struct eligible_books;
 struct eviction_state;
 struct planned_start_book;
 struct hoarder_book;
-struct kept_space;
 struct move_log;
 struct node_search_scratch;
 struct overtake_scratch;
@@ -128,8 +125,6 @@ struct sched {
     bool has_patience;      /* some job has a preemption delay; false: no job had one */
     bool keeps_quota;       /* the quota policy may keep quota for blocked heads */
 
-    int64_t kept_gpu_ns; /* of free GPUs, over the time their nodes were kept by a drain */
-
     /* ---- booking ---- */
     uint64_t changes; /* facts and decisions by now; the unit of back-off */
     struct claim_list claims;
@@ -157,11 +152,6 @@ struct sched {
 
     /* ---- allocate ---- */
     uint64_t attempts; /* placements tried for heads */
-    struct kept_space *kept;
-
-    /* ---- drain ---- */
-    struct kept_nodes kept_nodes;
-    struct drain *drain; /* when the policy drains */
 
     /* ---- repartition ---- */
     struct repartition_book *repartitions; /* when the policy cuts GPUs anew */

@@ -1,6 +1,5 @@
 /* Waiting times by reason; see policies/state/waits.h. */
 #include "policies/state/waits.h"
-#include "policies/state/lend.h"
 
 #include <assert.h>
 
@@ -20,7 +19,6 @@ void waits_release(struct sched *sched)
     mem_free(waits->blocks);
     mem_free(waits->free);
     mem_free(waits->fresh);
-    mem_free(waits->thin);
     *waits = (struct waits){0};
 }
 
@@ -63,11 +61,6 @@ static void add_readings(const time_ns from[HAND_COUNT], const time_ns to[HAND_C
     wait_times_add(times, REASON_PRIORITY, span);
 }
 
-static bool is_told_by_class_queue(const struct wait_mark *mark)
-{
-    return mark->kind == WAIT_CLASS_QUEUE || mark->kind == WAIT_FRONT;
-}
-
 static enum reason code_of(const struct wait_mark *mark)
 {
     return mark->kind == WAIT_FRESH ? REASON_SCHEDULING : (enum reason)mark->code;
@@ -79,10 +72,8 @@ void waits_book(struct sched *sched, struct sched_job *job)
         return;
     struct wait_entry *entry = entry_of(sched, job);
     time_ns span = sched->now - job->wait.since, scratch[HAND_COUNT];
-    if (is_told_by_class_queue(&job->wait))
-        add_readings(entry->seen,
-                     pending_clock_now(&sched->pending, job->class_queue, job->wait.kind == WAIT_FRONT, scratch), span,
-                     &entry->times);
+    if (job->wait.kind == WAIT_CLASS_QUEUE)
+        add_readings(entry->seen, pending_clock_now(&sched->pending, job->class_queue, scratch), span, &entry->times);
     else
         wait_times_add(&entry->times, code_of(&job->wait), span);
 }
@@ -127,7 +118,7 @@ void waits_review(struct sched *sched, uint32_t slot)
     } else if (job->holding_count > 0 && is_in_force(sched, job)) {
         waits_end(sched, job);
     } else if (job->class_queue != CLASS_QUEUE_NONE && job->fill == FILL_BELOW) {
-        if (job->wait.kind != WAIT_FRESH && !is_told_by_class_queue(&job->wait))
+        if (job->wait.kind != WAIT_FRESH && job->wait.kind != WAIT_CLASS_QUEUE)
             waits_enter(sched, slot);
     } else if (has_claims(job)) {
         waits_under(sched, job, REASON_RESERVED);
@@ -138,27 +129,17 @@ void waits_review(struct sched *sched, uint32_t slot)
     }
 }
 
-void waits_left_front(struct sched *sched, uint32_t class_queue)
-{
-    struct waits *waits = &sched->waits;
-    assert(sched->pending.class_queues[class_queue].front_count > 0);
-    sched->pending.class_queues[class_queue].front_count--;
-    MEM_GROW(waits->thin, waits->thin_capacity, (size_t)waits->thin_count + 1);
-    waits->thin[waits->thin_count++] = class_queue;
-}
-
-void waits_in_class_queue(struct sched *sched, uint32_t slot, bool is_front)
+/* The job waits in its class queue, which gives the reason. */
+static void wait_in_class_queue(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     waits_end(sched, job);
     job->wait.since = sched->now;
-    job->wait.kind = is_front ? WAIT_FRONT : WAIT_CLASS_QUEUE;
-    sched->pending.class_queues[job->class_queue].front_count += is_front;
+    job->wait.kind = WAIT_CLASS_QUEUE;
     if (sched->waits.is_off)
         return;
     time_ns scratch[HAND_COUNT];
-    memcpy(entry_of(sched, job)->seen, pending_clock_now(&sched->pending, job->class_queue, is_front, scratch),
-           sizeof scratch);
+    memcpy(entry_of(sched, job)->seen, pending_clock_now(&sched->pending, job->class_queue, scratch), sizeof scratch);
 }
 
 void waits_see_fresh(struct sched *sched)
@@ -166,7 +147,7 @@ void waits_see_fresh(struct sched *sched)
     struct waits *waits = &sched->waits;
     for (uint32_t i = 0; i < waits->fresh_count; i++) /* a job may have left, and another may have its slot */
         if (sched->jobs.jobs[waits->fresh[i]].wait.kind == WAIT_FRESH)
-            waits_in_class_queue(sched, waits->fresh[i], false);
+            wait_in_class_queue(sched, waits->fresh[i]);
     waits->fresh_count = 0;
 }
 
@@ -239,7 +220,8 @@ static bool has_instances(const struct sched *sched, const struct request_class 
     return true;
 }
 
-enum clock_hand waits_blocked_by(struct sched *sched, const struct request_class *request_class)
+/* The reason that blocks a request class that does not fit: too few free GPUs, or free GPUs in the wrong places. */
+static enum clock_hand blocked_by(struct sched *sched, const struct request_class *request_class)
 {
     const int64_t asked = request_class->charge[QUEUE_SUM_GPU];
     if (is_shut_out(sched, request_class))
@@ -254,9 +236,7 @@ void waits_close_request_class(struct sched *sched, uint32_t id, uint8_t closed)
 {
     struct request_class *request_class = &sched->request_classes.at[id];
     if (closed & REQUEST_CLASS_BLOCKED)
-        request_class->blocked_by = lend_would_fit(sched, request_class)
-                                        ? HAND_RESERVED_FOR_OTHER
-                                        : (uint8_t)waits_blocked_by(sched, request_class);
+        request_class->blocked_by = (uint8_t)blocked_by(sched, request_class);
     request_class_close(&sched->request_classes, id, closed);
 }
 
@@ -280,9 +260,8 @@ enum reason sched_why(const struct sched *sched, job_id id)
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->wait.kind == WAIT_NOT)
         return REASON_NONE;
-    return is_told_by_class_queue(&job->wait)
-               ? clock_reason(pending_hand(&sched->pending, job->class_queue, job->wait.kind == WAIT_FRONT))
-               : code_of(&job->wait);
+    return job->wait.kind == WAIT_CLASS_QUEUE ? clock_reason(pending_hand(&sched->pending, job->class_queue))
+                                              : code_of(&job->wait);
 }
 
 static void copy_times(struct wait_times *to, const struct wait_times *from)
@@ -295,11 +274,11 @@ static void copy_times(struct wait_times *to, const struct wait_times *from)
 static void add_open_span(const struct sched *sched, const struct sched_job *job, time_ns now, struct wait_times *times)
 {
     time_ns reading[HAND_COUNT], span = now - job->wait.since;
-    if (!is_told_by_class_queue(&job->wait)) {
+    if (job->wait.kind != WAIT_CLASS_QUEUE) {
         wait_times_add(times, code_of(&job->wait), span);
         return;
     }
-    pending_clock(&sched->pending, job->class_queue, job->wait.kind == WAIT_FRONT, now, reading);
+    pending_clock(&sched->pending, job->class_queue, now, reading);
     add_readings(waits_entry(&sched->waits, job->wait.entry)->seen, reading, span, times);
 }
 

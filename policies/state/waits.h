@@ -6,8 +6,7 @@
  * wait. The reason: why it is held (Held, Dependency, JobArrayTaskLimit); Reserved while it has claimed space;
  * Configuring while it starts; in a class queue WaitingForScheduling until the next cycle has ended, then the reason
  * that closed its class queue, or Priority if it is open.  The reason that closed a request class is that of the last
- * try: see waits_close_request_class.  Headroom and ReservedForOther are given only to jobs that would fit into the
- * kept space: policies/allocate/kept_space.h. sched_why reports the same reason. */
+ * try: see waits_close_request_class.  sched_why reports the same reason. */
 #ifndef POLICIES_STATE_WAITS_H
 #define POLICIES_STATE_WAITS_H
 
@@ -20,20 +19,12 @@ void waits_release(struct sched *sched);
 /* Add the span since the mark to the job's times.  Not called if the span is 0. */
 void waits_book(struct sched *sched, struct sched_job *job);
 
-/* A job in front, which would fit into the kept space, leaves this class queue. */
-void waits_left_front(struct sched *sched, uint32_t class_queue);
-
 static inline void waits_end(struct sched *sched, struct sched_job *job)
 {
     if (job->wait.kind != WAIT_NOT && job->wait.since != sched->now)
         waits_book(sched, job);
-    if (job->wait.kind == WAIT_FRONT)
-        waits_left_front(sched, job->class_queue);
     job->wait.kind = WAIT_NOT;
 }
-
-/* The job waits in its class queue, which gives the reason.  Jobs in front have a reason of their own. */
-void waits_in_class_queue(struct sched *sched, uint32_t slot, bool is_front);
 
 static inline void waits_under(struct sched *sched, struct sched_job *job, enum reason code)
 {
@@ -65,12 +56,6 @@ static inline void waits_leave(struct sched *sched, uint32_t slot)
         waits->fresh_count--; /* the newest is often the first to leave */
     if (job->wait.kind != WAIT_NOT)
         waits_under(sched, job, REASON_CONFIGURING);
-}
-
-/* Each class queue has a job in front again. */
-static inline void waits_fronts_are_set(struct sched *sched)
-{
-    sched->waits.thin_count = 0;
 }
 
 /* Its state, its holdings or its class queue have changed. */
@@ -119,11 +104,8 @@ static inline void waits_forget(struct sched *sched, struct sched_job *job)
     job->wait.entry = 0;
 }
 
-/* The reason that blocks a request class that does not fit in the present trial state: too few free GPUs, or free GPUs
- * in the wrong places. */
-enum clock_hand waits_blocked_by(struct sched *sched, const struct request_class *request_class);
-/* Close the request class as request_class_close does.  If it is blocked, record the reason: as above, or the space of
- * reservations, if it would fit without them. */
+/* Close the request class as request_class_close does.  If it is blocked, record the reason: too few
+ * free GPUs, or free GPUs in the wrong places. */
 void waits_close_request_class(struct sched *sched, uint32_t id, uint8_t closed);
 
 /* The rejection of the job that is not yet issued; NULL: none. */

@@ -173,7 +173,7 @@ struct error wire_header_read(struct wire_header *out, struct json_doc *doc)
     struct json_value cluster = json_member(&object, "cluster"), queues = json_member(&object, "queues"),
                       policy = json_member(&object, "policy");
     if (!error_is(error))
-        out->cluster = cluster_read(&cluster, NULL);
+        out->cluster = cluster_read(&cluster);
     if (!error_is(error))
         queue_table_read(out->queues, &queues);
     if (!error_is(error))

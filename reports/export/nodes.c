@@ -26,7 +26,7 @@ static struct cluster *read_cluster(const char *scenario_json)
     const struct json_value root = json_doc_root(doc, &error);
     json_object_open(&object, &root);
     const struct json_value value = json_member(&object, "cluster");
-    struct cluster *cluster = value.node != NULL ? cluster_read(&value, NULL) : NULL;
+    struct cluster *cluster = value.node != NULL ? cluster_read(&value) : NULL;
     if (error_is(error)) {
         cluster_free(cluster);
         cluster = NULL;

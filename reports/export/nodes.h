@@ -1,8 +1,7 @@
 /* reports/export/nodes.h -- the nodes of a record as numbers, and their GPUs.
  *
  * They are those of the cluster in the record's scenario, in its order.  Where the scenario holds no cluster that can
- * be read again (a node list in a file, an hwloc export), nodes get numbers as they appear, with NODE_GPUS_MAX GPUs
- * each.
+ * be read again (a node list in a file), nodes get numbers as they appear, with NODE_GPUS_MAX GPUs each.
  *
  * Law: a node keeps its number; numbers are dense, from 0.
  */

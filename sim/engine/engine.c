@@ -14,7 +14,6 @@
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/engine/row_limit.h"
-#include "sim/engine/sharing_speed.h"
 
 enum { PROGRESS_EVENTS = 65536 };
 #define LAST_INSTANT (2 * TIME_NS_MAX) /* a span of an input can be added without overflow */
@@ -25,7 +24,6 @@ struct world_config world_config_default(void)
                                  .has_wait_times = true,
                                  .end = TIME_NEVER,
                                  .sample_interval = 600 * TIME_NS_PER_S,
-                                 .busy_per_sm_active = sharing_busy_per_sm_active,
                                  .recut = recut_costs_default(),
                                  .stall_steps = STALL_STEPS_DEFAULT};
 }
@@ -374,9 +372,6 @@ static void finish(struct engine *engine)
     result->facts.is_partial = is_partial;
     result->facts.promised_starts = counts.promised_starts - before->promised_starts;
     result->facts.late_starts = counts.late_starts - before->late_starts;
-    result->facts.drains = counts.drains - before->drains;
-    result->facts.drains_filled = counts.drains_filled - before->drains_filled;
-    result->facts.kept_gpu_h = (double)(counts.kept_gpu_ns - before->kept_gpu_ns) / (3600.0 * TIME_NS_PER_S);
     if (engine->loop != NULL)
         result->facts.loop = engine_loop_facts(engine);
     engine_emit_finished(engine);

@@ -90,7 +90,6 @@ struct world_config {
     uint8_t network;
     struct checkpoint_table checkpoints; /* what they cost; its rows are borrowed */
     struct pull_table cold_starts;       /* what jobs pull before they work; likewise */
-    double busy_per_sm_active;           /* a client's busy time / its SM activity, when it is alone */
     struct fault_rates faults;           /* of jobs, which may take their neighbours; all 0: none */
     struct monitor_config monitor;       /* measures jobs for the scheduler; period 0: there is none */
     struct recut_costs recut;            /* how long a repartition of a GPU takes */

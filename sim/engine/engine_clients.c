@@ -14,7 +14,7 @@
  *
  * What a client alone uses of a whole GPU's issue slots is taken to be its SM activity there; where the workload does
  * not tell that, the part that would have done.  It is busy for a longer part of the time, by
- * world.busy_per_sm_active, for what runs seldom fills all SMs.  Members of a job work in step, at the speed of the
+ * sharing_busy_per_sm_active, for what runs seldom fills all SMs.  Members of a job work in step, at the speed of the
  * slowest.
  *
  * When a client comes or goes, all others on the GPU change their speed at once: O(clients) each. */

@@ -242,11 +242,8 @@ void engine_monitor_event(struct engine *engine, uint32_t what)
 
 /* ---- What idle policies did ---- */
 
-/* Is it busy now, or soon? */
-static bool is_disturbed(struct engine *engine, uint32_t slot)
-{
-    return engine_activity_idle_for(engine, slot) < engine->config->world.monitor.ahead;
-}
+/* A job that is busy so soon after it lost space as idle was disturbed wrongly: ten minutes, assumed. */
+#define DISTURBED_WITHIN (600 * TIME_NS_PER_S)
 
 void engine_monitor_decided(struct engine *engine, uint32_t slot, const struct decision *decision)
 {
@@ -259,7 +256,7 @@ void engine_monitor_decided(struct engine *engine, uint32_t slot, const struct d
         return;
     row->evicted += !decision->is_partial;
     row->shrunk += decision->is_partial;
-    row->disturbed += is_disturbed(engine, slot);
+    row->disturbed += engine_activity_idle_for(engine, slot) < DISTURBED_WITHIN;
 }
 
 /* How long it would still hold its GPUs: until its work is done at full speed, or its limit kills it. */

@@ -9,6 +9,7 @@
 #include "sim/engine/engine_pace.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
+#include "sim/engine/sharing_speed.h"
 
 bool engine_has_paces(const struct engine *engine, const struct job *job)
 {
@@ -36,7 +37,7 @@ void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *jo
         const struct request *asked = &job_group(job, g)->request;
         const int64_t member_milli = engine_member_milli(engine, asked);
         const int64_t use = milli * member_milli;
-        const int64_t busy = llrint((double)use * engine->config->world.busy_per_sm_active);
+        const int64_t busy = llrint((double)use * sharing_busy_per_sm_active);
         pace->groups[g] = (struct pace_group){.member_milli = member_milli,
                                               .use_micro = use,
                                               .busy_micro = busy < ALL_MICRO ? busy : ALL_MICRO,

@@ -12,7 +12,7 @@ struct error row_limit_check(uint64_t rows, time_ns from, double to_s, time_ns i
                   all, to_s, interval_s, ROW_LIMIT);
     error_set_hint(&error,
                    "set world.sample_s to %.9g or more; if the jobs come more slowly than intended, look at "
-                   "workload.load and workload.gpu_hours_per_day",
+                   "workload.load",
                    interval_s * all / ROW_LIMIT);
     return error;
 }

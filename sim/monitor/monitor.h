@@ -22,13 +22,11 @@ struct monitor_config {
     time_ns delay;  /* from the end of a window to the report */
     double noise;   /* standard deviation of a reading, as SM activity; normal */
     double missing; /* chance of a reading to be missing */
-    time_ns ahead;  /* for the metrics: a job that is busy so soon after it lost space was disturbed wrongly */
 };
 
 /* {"period_s": 60, ...}.  DCGM's exporter samples each 30 s, Prometheus scrapes each 15 to 60 s by default, and reports
  * are as late as the next scrape; noise and gaps are assumed to be 0. */
-#define MONITOR_DEFAULTS                                                                                               \
-    ((struct monitor_config){.period = 60 * TIME_NS_PER_S, .delay = 30 * TIME_NS_PER_S, .ahead = 600 * TIME_NS_PER_S})
+#define MONITOR_DEFAULTS ((struct monitor_config){.period = 60 * TIME_NS_PER_S, .delay = 30 * TIME_NS_PER_S})
 
 /* false: it is missing. */
 bool monitor_reads(const struct monitor_config *config, uint64_t seed, uint64_t job, uint64_t tick, double mean_milli,

@@ -337,8 +337,6 @@ struct run_facts {
     double price_usd_per_gpu_h; /* mean over the GPUs of all pools; 0: unknown, of a pool at least */
     uint64_t events, cycles, decisions;
     uint64_t promised_starts, late_starts; /* by backfill; policies/sched.h */
-    uint64_t drains, drains_filled;        /* by defragmentation; policies/sched.h */
-    double kept_gpu_h;                     /* whole GPUs that drains kept free */
     uint64_t recuts;                       /* repartitions of GPUs */
     double recut_gpu_h;                    /* duration of all repartitions */
     struct loop_facts loop;

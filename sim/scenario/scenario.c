@@ -230,7 +230,7 @@ static struct error fix_load(struct scenario *scenario, const struct scenario_op
     value.node = json_object_get(value.node, "cluster");
     if (!json_is_object(value.node))
         return ERROR_OK; /* its reader reports that */
-    struct cluster *named = cluster_read(&value, hwloc_read_inside);
+    struct cluster *named = cluster_read(&value);
     if (error_is(error)) {
         error_set_hint(&error, "the workload's load is of the cluster before --set changes it; "
                                "name its GPUs with workload.load_gpus");
@@ -467,7 +467,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     if (error_is(*error))
         return;
     if (scenario->cluster == NULL)
-        scenario->cluster = cluster_read(&cluster, hwloc_read_inside);
+        scenario->cluster = cluster_read(&cluster);
     workload_read(&scenario->workload, &workload, "");
     plugins_read(&scenario->plugins, &plugins, "");
     read_policy(scenario, &policy);

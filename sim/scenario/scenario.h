@@ -55,7 +55,6 @@ extern const struct json_gate scenario_open_gate;
 
 struct scenario_opened { /* a file that the scenario named, and passed the gate */
     const char *role, *path;
-    char digest[33]; /* of a file of role hwloc; of others their readers know it */
 };
 
 struct scenario {

@@ -10,7 +10,7 @@ enum { FILE_BYTES_MAX = 64 << 20 };
 
 /* ---- Where files are named ---- */
 
-enum shape { ONE, LIST, MEMBERS, POOLS };
+enum shape { ONE, LIST, MEMBERS };
 
 struct place {
     const char *role, *field;
@@ -23,7 +23,6 @@ static const struct place of_workload[] = {{.role = "trace", .field = "trace"},
                                            {.role = "table", .field = "tables", .shape = MEMBERS},
                                            {.role = "model", .field = "model", .is_path = text_is_json_path}};
 static const struct place of_scenario[] = {{.role = "cluster", .field = "cluster"},
-                                           {.role = "hwloc", .field = "cluster.pools", .shape = POOLS},
                                            {.role = "capacity", .field = "world.capacity"},
                                            {.role = "typical", .field = "policy.typical"},
                                            {.role = "plugin", .field = "plugins", .shape = LIST},
@@ -77,11 +76,11 @@ static struct error tell_place(const struct visit *visit, const struct place *pl
         error = tell(visit, place, buffer_c_string(&field));
     else if (place->shape == MEMBERS)
         error = tell_members(visit, place, &field);
-    for (size_t i = 0; (place->shape == LIST || place->shape == POOLS) && !error_is(error); i++) {
+    for (size_t i = 0; place->shape == LIST && !error_is(error); i++) {
         field.length = length;
         if (i >= json_array_size(json_doc_at(visit->doc, buffer_c_string(&field))))
             break;
-        buffer_format(&field, ".%zu%s", i, place->shape == POOLS ? ".hwloc" : "");
+        buffer_format(&field, ".%zu", i);
         error = tell(visit, place, buffer_c_string(&field));
     }
     buffer_release(&field);

@@ -4,7 +4,6 @@
  *
  *   field            role
  *   cluster          cluster
- *   cluster.pools.0.hwloc  hwloc
  *   world.capacity   capacity
  *   workload.trace   trace
  *   plugins.0        plugin

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/input.h"
 #include "base/mem.h"
 
 static struct error open_any(void *self, const char *role, bool is_typed, const char **path)
@@ -49,8 +48,6 @@ struct error scenario_gate_ask(void *self, const char *role, bool is_typed, cons
     if (was_opened(scenario, role, *path))
         return ERROR_OK;
     TRY(ask_gate(scenario->options, role, is_typed, path));
-    if (strcmp(role, "hwloc") == 0 && !input_is_once(*path))
-        TRY(input_digest(*path, opened.digest));
     opened.path = arena_copy(&scenario->arena, text_of(*path));
     MEM_GROW(scenario->opened, scenario->opened_capacity, scenario->opened_count + 1);
     scenario->opened[scenario->opened_count++] = opened;

@@ -62,7 +62,6 @@ static void read_monitor(struct monitor_config *config, const struct json_value 
     config->delay = json_get_duration(&object, "delay_s", config->delay);
     config->noise = json_get_real(&object, "noise", 0, 1, config->noise);
     config->missing = json_get_real(&object, "missing", 0, 1, config->missing);
-    config->ahead = json_get_duration(&object, "disturbed_within_s", config->ahead);
     if (config->period < TIME_NS_PER_S) {
         struct json_value period = json_member(&object, "period_s");
         json_fail(&period, "'period_s' must be at least 1 s");
@@ -90,7 +89,6 @@ void world_config_read(struct world_config *world, const struct json_value *valu
     world->queue_limit = json_get_int(&object, "queue_limit", 0, INT64_MAX, -1);
     world->sharing = (uint8_t)json_get_choice(&object, "sharing", sharing, SHARING_MEASURED);
     world->network = (uint8_t)json_get_choice(&object, "network", network, NETWORK_SHARED);
-    world->busy_per_sm_active = json_get_real(&object, "busy_per_sm_active", 1, 100, world->busy_per_sm_active);
     world->has_wait_times = json_get_bool(&object, "wait_times", true);
     world->stall_steps = (uint64_t)json_get_int(&object, "stall_steps", 0, INT64_MAX, (int64_t)world->stall_steps);
     world->end = json_get_duration(&object, "end", TIME_NEVER);

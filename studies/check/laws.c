@@ -33,8 +33,7 @@ static bool is_strict(const struct policy_config *policy)
                                  headroom->nodes_ppm + headroom->owners_ppm >
                              0;
     return policy_has_one_line(policy) && strcmp(policy->order[0]->name, "fifo") == 0 && !policy->preemption->evicts &&
-           !policy->inference_first && !policy->backfill->overtakes && !policy->defrag->moves &&
-           !policy->defrag->drains && !keeps_space;
+           !policy->inference_first && !policy->backfill->overtakes && !policy->defrag->moves && !keeps_space;
 }
 
 unsigned check_laws_of(const struct policy_config *policy)

@@ -1,5 +1,5 @@
-/* studies/comparison_show/comparison_document.c -- a comparison as a document: verdict, numbers side by side, what moved
- * on each side, who won and who lost, the first decision that differs. */
+/* studies/comparison_show/comparison_document.c -- a comparison as a document: verdict, numbers side by side, what
+ * moved on each side, who won and who lost, the first decision that differs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -408,16 +408,15 @@ static void add_moved(struct show *show, const struct comparison *comparison, si
     size_t count, clear;
     struct difference *list = comparison_sorted_new(comparison, side, is_all, &count);
     const size_t shown = comparison_shown_count(list, count, is_all ? count : MOVED_MAX, &clear);
-    show_heading(show, is_all      ? "all metrics"
-                       : clear > 0 ? "what moved most"
-                                   : "nothing moved clearly");
+    show_heading(show, is_all ? "all metrics" : clear > 0 ? "what moved most" : "nothing moved clearly");
     add_counts(show, comparison, side, is_all);
     if (!comparison->is_exact && comparison_pair_count(comparison, side) == 1)
-        buffer_format(show_line(show, SHOW_NOTE),
-                      "One pair has no interval: chance may explain any of this.%s",
+        buffer_format(show_line(show, SHOW_NOTE), "One pair has no interval: chance may explain any of this.%s",
                       comparison->options->fork == NULL ? " --seeds asks for more." : "");
+    show_on(show, SHOW_WORDS);
     if (clear > shown)
         buffer_format(show_line(show, SHOW_NOTE), "%zu more that moved: --all lists them", clear - shown);
+    show_on(show, SHOW_ALL);
     for (size_t i = 0; i < count; i++) {
         struct buffer name = {0};
         if (i == 0)
@@ -433,67 +432,6 @@ static void add_moved(struct show *show, const struct comparison *comparison, si
 
 /* ---- one long run ---- */
 
-static char mark_of(const struct steady *steady)
-{
-    if (steady->unequal == 0)
-        return '=';
-    if (!inference_has_interval(&steady->mean.of))
-        return '?';
-    return steady->mean.of.low > 0 ? '-' : steady->mean.of.high < 0 ? '+' : '~';
-}
-
-static void write_change(double seconds, struct buffer *out)
-{
-    view_change(out, "queue_time_mean_s", "s", seconds);
-}
-
-static void add_steady(struct show *show, const char *name, const struct steady *steady)
-{
-    const struct series_mean *mean = &steady->mean;
-    struct buffer reason = {0}, *out;
-    show_row(show, name);
-    show_mark(show, mark_of(steady));
-    if (steady->unequal == 0) {
-        show_cell(show);
-        out = show_cell(show);
-        buffer_string(out, "equal for each of ");
-        view_count(out, (double)steady->count);
-        buffer_string(out, " jobs");
-        return;
-    }
-    write_change(mean->of.mean, show_cell(show));
-    show_number(show, mean->of.mean);
-    if (steady_write_reason(steady, &reason)) {
-        buffer_format(show_cell(show), "(%s)", buffer_c_string(&reason));
-        buffer_release(&reason);
-        return;
-    }
-    out = show_cell(show);
-    buffer_char(out, '(');
-    write_change(mean->of.low, out);
-    buffer_string(out, " to ");
-    write_change(mean->of.high, out);
-    buffer_format(out, "), %zu batches of ", mean->batch_count);
-    view_count(out, (double)mean->batch_size);
-    buffer_string(out, " jobs, without the first ");
-    view_count(out, (double)mean->warmup_count);
-    if (mean->warmup_count > 0) {
-        buffer_string(out, " (with them ");
-        write_change(steady->mean_all, out);
-        buffer_char(out, ')');
-    }
-}
-
-static void add_count_note(struct show *show, const char *before, uint64_t count, const char *after)
-{
-    if (count == 0)
-        return;
-    struct buffer *out = show_line(show, SHOW_NOTE);
-    buffer_string(out, before);
-    view_count(out, (double)count);
-    buffer_string(out, after);
-}
-
 static void add_long(struct show *show, const struct comparison *comparison, size_t side)
 {
     const struct comparison_long *one_run = &comparison->sides[side].one_run;
@@ -505,19 +443,17 @@ static void add_long(struct show *show, const struct comparison *comparison, siz
         return;
     }
     show_table(show, "jobs", "difference", "<", NULL);
-    add_steady(show, "all jobs", &one_run->all);
+    steady_show(show, "all jobs", &one_run->all, true);
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         if (one_run->by_class[c].count > 0)
-            add_steady(show, job_class_names[c], &one_run->by_class[c]);
-    add_count_note(show, "had not started at the end, on one side at least: ", one_run->all.pending,
-                   " (their wait so far counts)");
-    add_count_note(show, "left out: ", one_run->all.left_out, " (rejected, or on one side only)");
+            steady_show(show, job_class_names[c], &one_run->by_class[c], true);
+    steady_show_left(show, &one_run->all, "rejected, or on one side only");
 }
 
 /* ---- who won ---- */
 
-static void add_cut(struct show *show, const struct comparison *comparison, size_t side, size_t cut,
-                    const char *metric, bool is_first)
+static void add_cut(struct show *show, const struct comparison *comparison, size_t side, size_t cut, const char *metric,
+                    bool is_first)
 {
     size_t count, counts[COMPARISON_MARKS];
     const struct difference **list = comparison_cut_new(comparison, side, cuts[cut].cut, metric, &count);

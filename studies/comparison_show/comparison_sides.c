@@ -1,4 +1,4 @@
-/* studies/comparison_show/comparison_sides.c -- the sides for the page: their settings, their records, what made them. */
+/* studies/comparison_show/comparison_sides.c -- the sides for the page: settings, records, what made them. */
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -172,19 +172,11 @@ static void add_cluster(struct show *show, const struct comparison *comparison)
     if (run != NULL && base != NULL) {
         const struct run_facts *facts = &run->values.result.facts;
         struct buffer *out = show_line(show, SHOW_NOTE);
-        buffer_format(out, "%s%s%s: ", title != NULL ? title : "", title != NULL ? " \xc2\xb7 " : "",
-                      part_of(base, "cluster", "name"));
-        view_count(out, (double)facts->node_count);
-        buffer_string(out, " nodes, ");
-        view_count(out, (double)facts->gpu_count);
-        buffer_string(out, " GPUs \xc2\xb7 ");
-        view_duration(out, time_to_seconds(facts->end));
-        buffer_string(out, " simulated");
-        if (facts->warmup > 0) {
-            buffer_string(out, ", measured after a warm-up of ");
-            view_duration(out, time_to_seconds(facts->warmup));
-        }
-        buffer_char(out, '.');
+        view_words(out, "%s%s%s: %g nodes, %g GPUs \xc2\xb7 %E simulated", title != NULL ? title : "",
+                   title != NULL ? " \xc2\xb7 " : "", part_of(base, "cluster", "name"), (double)facts->node_count,
+                   (double)facts->gpu_count, time_to_seconds(facts->end));
+        if (facts->warmup > 0)
+            view_words(out, ", measured after a warm-up of %E", time_to_seconds(facts->warmup));
     }
     json_decref(base);
 }
@@ -209,7 +201,7 @@ void comparison_add_sides(struct show *show, const struct comparison *comparison
         show_row(show, comparison->sides[side].name);
         show_colour(show, side < RUN_LINES_MAX ? run_line_colour(side) : 0);
         buffer_string(show_below(show), side == 0 ? "the base" : "");
-        buffer_string(show_cell(show), policy[0] != '\0'                                     ? policy
+        buffer_string(show_cell(show), policy[0] != '\0'                                   ? policy
                                        : comparison->options->sides[side].baseline != NULL ? "a baseline"
                                                                                            : "\xe2\x80\x93");
         buffer_string(show_below(show), part_of(own, "policy", "summary"));

@@ -1,4 +1,4 @@
-/* studies/comparison_show/comparison_view.h -- what the formats of a comparison share; for comparison_*.c of this room only. */
+/* studies/comparison_show/comparison_view.h -- what the formats share; for this room only. */
 #ifndef STUDIES_COMPARISON_SHOW_COMPARISON_VIEW_H
 #define STUDIES_COMPARISON_SHOW_COMPARISON_VIEW_H
 

@@ -146,9 +146,6 @@ static uint32_t write_spot(const struct decision_study *study, uint32_t first, s
 static void write_refused(const struct weighing *weighing, struct buffer *out)
 {
     const char *between = "  refused: ";
-    if (weighing->drained_count > 0)
-        buffer_format(out, "  %u node%s kept for it by a drain\n", weighing->drained_count,
-                      weighing->drained_count == 1 ? "" : "s");
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++) {
         if (weighing->refused[i] == 0)
             continue;
@@ -250,7 +247,7 @@ static void json_nodes(const struct decision_study *study, struct buffer *out)
         named_job_write_text(out, "cause", explain_node_names[node->why]);
         buffer_format(out, ", \"is_chosen\": %s}", is_chosen(study, node->node) ? "true" : "false");
     }
-    buffer_format(out, "], \"drained\": %u, \"refused\": {", weighing->drained_count);
+    buffer_string(out, "], \"refused\": {");
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
         buffer_format(out, "%s\"%s\": %u", i > 0 ? ", " : "", i == EXPLAIN_FITS ? "policy" : explain_node_names[i],
                       weighing->refused[i]);

@@ -17,8 +17,8 @@
 #ifndef STUDIES_LIKENESS_LIKENESS_H
 #define STUDIES_LIKENESS_LIKENESS_H
 
-#include "reports/show.h"
 #include "base/buffer.h"
+#include "reports/show.h"
 #include "workloads/readers/source.h"
 
 enum likeness_series { LIKENESS_RUN_TIME, LIKENESS_GPUS, LIKENESS_GAP, LIKENESS_SERIES_COUNT };

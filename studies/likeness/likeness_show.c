@@ -194,30 +194,18 @@ struct show *likeness_show_new(const struct likeness *likeness, const char *titl
 
 void likeness_json(const struct likeness *likeness, struct buffer *out)
 {
-    buffer_string(out, "{\"a\": ");
-    buffer_json(out, text_of(likeness->sides[0].name));
-    buffer_string(out, ", \"b\": ");
-    buffer_json(out, text_of(likeness->sides[1].name));
+    buffer_members(out, "{'a': %s, 'b': %s", likeness->sides[0].name, likeness->sides[1].name);
     for (size_t r = 0; r < likeness->row_count; r++) {
         const struct likeness_row *row = &likeness->rows[r];
+        const struct likeness_test *test = test_of(likeness, row->group);
         if (r == 0 || likeness->rows[r - 1].group != row->group)
-            buffer_format(out, ",\n \"%s\": {", row->group);
+            buffer_members(out, ",\n %s: {", row->group);
         else
             buffer_string(out, ", ");
-        buffer_format(out, "\"%s\": [", row->name);
-        buffer_double(out, row->value[0]);
-        buffer_string(out, ", ");
-        buffer_double(out, row->value[1]);
-        buffer_char(out, ']');
-        const struct likeness_test *test = test_of(likeness, row->group);
-        if (test != NULL && is_last_of_group(likeness, r)) {
-            const double numbers[] = {test->ks, test->ks_p, test->ad, test->ad_p};
-            static const char *const names[] = {"ks", "ks_p", "ad", "ad_p"};
-            for (int i = 0; i < 4; i++) {
-                buffer_format(out, ", \"%s\": ", names[i]);
-                buffer_double(out, numbers[i]);
-            }
-        }
+        buffer_members(out, "%s: [%g, %g]", row->name, row->value[0], row->value[1]);
+        if (test != NULL && is_last_of_group(likeness, r))
+            buffer_members(out, ", 'ks': %g, 'ks_p': %g, 'ad': %g, 'ad_p': %g", test->ks, test->ks_p, test->ad,
+                           test->ad_p);
         if (is_last_of_group(likeness, r))
             buffer_char(out, '}');
     }

@@ -209,9 +209,9 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
 {
     const struct plugins *plugins = &run->scenario.plugins;
     const char *path = run->options->scenario.path;
-    /* scenario, record, cluster, capacity, hwloc; of a merge each part has its own */
+    /* scenario, record, cluster, capacity; of a merge each part has its own */
     struct result_input *inputs = manifest->inputs = mem_zalloc(
-        5 + run->scenario.opened_count + (1 + WORKLOAD_PARTS_MAX) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX, sizeof *inputs);
+        4 + (1 + WORKLOAD_PARTS_MAX) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX, sizeof *inputs);
     size_t count = 0;
     if (run->scenario.digest[0] != '\0')
         inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};
@@ -221,10 +221,6 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     if (run->scenario.cluster_path[0] != '\0')
         inputs[count++] = (struct result_input){
             .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
-    for (size_t i = 0; i < run->scenario.opened_count; i++)
-        if (strcmp(run->scenario.opened[i].role, "hwloc") == 0)
-            inputs[count++] = (struct result_input){
-                .role = "hwloc", .name = run->scenario.opened[i].path, .digest = run->scenario.opened[i].digest};
     const struct capacity_table *capacity = &run->scenario.world.capacity;
     if (capacity->path != NULL)
         inputs[count++] = (struct result_input){.role = "capacity", .name = capacity->path, .digest = capacity->digest};

@@ -99,7 +99,7 @@ struct error setting_load(const struct setting_doc *doc, const char **path, doub
     if (*load > 0)
         return ERROR_OK;
     struct error error = error_new(ERROR_USAGE, "the scenario has no load that could be scaled");
-    error_set_hint(&error, "its classes give gpu_hours_per_day; name a number with --largest PATH=LOW..HIGH");
+    error_set_hint(&error, "name a number with --largest PATH=LOW..HIGH");
     return error;
 }
 

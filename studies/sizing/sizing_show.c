@@ -292,11 +292,10 @@ static void warn_of_rejected(struct show *show, const struct sizing_answer *answ
     const double count = at != NULL ? sizing_point_mean(at, &rejected) : 0;
     if (!(count > 0))
         return;
-    struct buffer *out = show_line(show, SHOW_WARNING);
-    buffer_string(out, "Note: ");
-    view_amount(out, count);
-    buffer_string(out, " jobs of a run are rejected there, and no queue time is counted for them. With --level "
-                       "'jobs_rejected<=0' only numbers at which none is would do.");
+    view_words(show_line(show, SHOW_WARNING),
+               "Note: %a jobs of a run are rejected there, and no queue time is counted for them. With --level "
+               "'jobs_rejected<=0' only numbers at which none is would do.",
+               count);
 }
 
 static void add_runs(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer,

@@ -208,8 +208,7 @@ static void add_curves(struct show *show, const struct sweep_report *report, siz
     const char *unit;
     if (count > CURVES_MAX || !is_ascending(x))
         return;
-    const double scale =
-        view_scale(report->results->columns[column].metric->unit, highest_mean(report, column), &unit);
+    const double scale = view_scale(report->results->columns[column].metric->unit, highest_mean(report, column), &unit);
     double *numbers = show_numbers(show, x->level_count);
     for (size_t l = 0; l < x->level_count; l++)
         numbers[l] = x->levels[l].number;

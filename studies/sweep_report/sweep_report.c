@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-
 /* ---- the choice ---- */
 
 static const char *const usual[] = {"queue_time_p95_s", "allocation_ratio", "goodput_ratio", "cost_usd", NULL};

@@ -17,7 +17,7 @@ enum { POINTS_MAX = 480, RANKS_MAX = 10, DAY_HOURS = 24, DATED_YEARS = 20 };
 struct over_time {
     size_t count;
     double *day, *demand, *recorded, *jobs; /* POINTS_MAX of each */
-    double gpus, days; /* of the cluster; the length of the axis */
+    double gpus, days;                      /* of the cluster; the length of the axis */
 };
 
 static struct over_time over_time_of(struct show *show, const struct trace_page *page, const struct cluster *cluster)
@@ -88,10 +88,10 @@ static void add_demand(struct show *show, const struct over_time *over, bool is_
                               .x_max = over->days,
                               .y_max = show_scale_end(1.02 * fmax(high, has_capacity ? over->gpus : 0))};
     add_section(show, "GPUs over time",
-                 is_recorded ? "In demand: what all jobs would hold if each started when it was submitted. By the "
-                               "record: what they held, where their waits are known."
-                             : "In demand: what all jobs would hold if each started when it was submitted. The trace "
-                               "does not tell when they started.");
+                is_recorded ? "In demand: what all jobs would hold if each started when it was submitted. By the "
+                              "record: what they held, where their waits are known."
+                            : "In demand: what all jobs would hold if each started when it was submitted. The trace "
+                              "does not tell when they started.");
     add_figure(show, &plot, "GPUs", "days since the first submission", "Day");
 }
 
@@ -273,22 +273,12 @@ static const char *user_name(const void *users, size_t id)
 static void add_lead(struct show *show, const struct trace_page *page, const struct workload_facts *facts)
 {
     struct buffer *out = show_line(show, SHOW_LEAD);
-    view_count(out, (double)page->all.jobs);
-    buffer_string(out, " jobs in ");
-    view_duration(out, time_to_seconds(page->last_submit));
-    buffer_string(out, " · ");
-    view_amount(out, page->all.gpu_h);
-    buffer_format(out, " GPU h · format %s", facts->format);
-    if (facts->bad_line_count > 0) {
-        buffer_string(out, " · ");
-        view_count(out, (double)facts->bad_line_count);
-        buffer_string(out, " unreadable lines left out");
-    }
-    for (uint32_t i = 0; i < facts->skipped.reason_count; i++) {
-        buffer_string(out, " · ");
-        view_count(out, (double)facts->skipped.reasons[i].count);
-        buffer_format(out, " left out: %s", facts->skipped.reasons[i].why);
-    }
+    view_words(out, "%g jobs in %E · %a GPU h · format %s", (double)page->all.jobs, time_to_seconds(page->last_submit),
+               page->all.gpu_h, facts->format);
+    if (facts->bad_line_count > 0)
+        view_words(out, " · %g unreadable lines left out", (double)facts->bad_line_count);
+    for (uint32_t i = 0; i < facts->skipped.reason_count; i++)
+        view_words(out, " · %g left out: %s", (double)facts->skipped.reasons[i].count, facts->skipped.reasons[i].why);
 }
 
 struct show *trace_page_show_new(const struct trace_page *page, const struct job_source *source, const char *name,

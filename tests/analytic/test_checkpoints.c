@@ -175,7 +175,7 @@ static struct cluster *one_node(void)
         "cluster", "{'pools': [{'name': 'h100', 'nodes': 1, 'gpus_per_node': 8, 'gpu_model': 'h100-80gb', 'cpus': 64,"
                    " 'memory_gb': 512}]}");
     const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     assert_string_equal(error_message(&error), "");
     json_doc_free(doc);
     return cluster;

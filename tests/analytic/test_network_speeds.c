@@ -34,7 +34,7 @@ static struct cluster *cluster_of(double oversubscription)
         "cluster", "{'pools': [{'name': 'h100', 'nodes': 12, 'gpus_per_node': 8, 'gpu_model': 'h100-80gb', 'cpus': 64,"
                    " 'memory_gb': 512}], 'fabric': {'nodes_per_unit': 4, 'rails': 8, 'rail_gbps': 400}}");
     const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     assert_string_equal(error_message(&error), "");
     json_doc_free(doc);
     cluster->fabric.leaf_oversubscription = oversubscription;

@@ -5,7 +5,7 @@
 #   tests/bench/bench_instructions.sh --update    count both sizes and rewrite the figures
 #
 # Exit status 1 if a row costs over 3 % more than its figure.  CPU times stand beside the counts and judge nothing.
-# Rows of the group `reading` read a file of tools/read_table, which needs python3, and their jobs are its rows.
+# Rows of the group `reading` read a file of `tools/table read`, which needs python3, and their jobs are its rows.
 # Takes $WINDTUNNEL, the program; $BENCH_ROWS, another file of rows; $BENCH_COUNT, another way to count: a command that
 # is given the program with its arguments and prints one number.  The program finds no gnuplot, here or there: plots
 # count nowhere.
@@ -49,7 +49,7 @@ write_traces() { # jobs
     for index in "${!arguments[@]}"; do
         [ "${groups[$index]}" != reading ] || kinds=$kinds,${arguments[$index]}
     done
-    [ -z "$kinds" ] || tools/read_table --rows "$1" --only "${kinds#,}" --orders sorted --write "$work/traces.$1"
+    [ -z "$kinds" ] || tools/table read --rows "$1" --only "${kinds#,}" --orders sorted --write "$work/traces.$1"
 }
 
 # Count one row: writes the number to $work/INDEX.JOBS.

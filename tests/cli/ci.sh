@@ -141,7 +141,8 @@ is_silent asked 'without a package'
     sed -i 's|"world"|"gates": [{"metric": "queue_time_p95_s", "max": "1d"}],\n  &|' scenario.json &&
     git add -A && git commit -q -m more)
 variant 0 more passed 0 's|gates: .*|seeds: 5\n          deb: windtunnel.deb|'
-grep -q '^2 sides, 5 seeds (1 to 5); the base is base$' place/summary.md || fail "other seeds: $(head -5 place/summary.md)"
+grep -q '^2 sides, 5 seeds (1 to 5); the base is base$' place/summary.md ||
+    fail "other seeds: $(head -5 place/summary.md)"
 grep -q "^apt-get install -y --no-install-recommends $PWD/place/temp/windtunnel.deb$" asked || fail 'no package'
 grep -q curl asked && fail 'a package that is there is fetched'
 rm -rf place

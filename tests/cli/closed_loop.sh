@@ -125,7 +125,7 @@ no "'workload.loop' or --scheduler" --scheduler 'cat'
 no "a closed loop is one of persons" --set 'workload.tenants={"users": {"*": "all"}}'
 no "users make the gaps between arrivals" --set workload.load_by=arrivals
 no "users make the gaps between arrivals" \
-    --set 'workload={"trace": "trace.csv", "loop": "closed", "gpu_hours_per_day": 90}'
+    --set 'workload={"trace": "trace.csv", "loop": "closed", "load": 0.9}'
 no "beside 'fill'" --set 'workload={"trace": "trace.csv", "loop": "closed", "fill": {"load": 1}}'
 no "'think_max_s' needs 'loop'" --set workload.loop=open
 no "'loop' cannot stand in a part" --set 'workload={"merge": [{"trace": "trace.csv", "loop": "closed"}]}'

@@ -366,7 +366,7 @@ says said.err "did you mean 'fifo'"
 # ---- the first decision that differs ----
 
 compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --write markdown=first.md --write json=first.json
-says said.out '^  first decision that differs: none$'
+says said.out '^    first decision that differs: none$'
 says first.json '"name": "b", "first_difference": null,'
 compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --no-why
 [ "$(grep -c 'first decision' said.out)" -eq 0 ] || fail 'it was sought all the same'
@@ -376,9 +376,9 @@ gate '{"metric": "allocation_ratio", "min": 2}'
 compare 10 --scenario mix.json --side a --side b:policy.blocking=skip --side c:policy.placement=worst_fit --seeds 5 \
     --gates gates.json --write markdown=first.md --write json=first.json --write junit=first.xml --write github=first.gh
 says said.out '^  Where they part, with seed [0-9]*$'
-says said.out '^  first decision that differs: at .* decided the same$'
-says said.out '^    a  *starts it on n[^ ]* (decision [0-9]*)$'
-grep '^  first decision that differs: at ' said.out >lines.txt
+says said.out '^    first decision that differs: at .* decided the same$'
+says said.out '^      a  *starts it on n[^ ]* (decision [0-9]*)$'
+grep '^    first decision that differs: at ' said.out >lines.txt
 [ "$(wc -l <lines.txt)" -eq 2 ] || fail 'not one first decision for each candidate'
 while read -r line; do
     for file in first.md first.xml first.gh; do
@@ -389,8 +389,8 @@ grep -c '"first_difference": {' first.json | grep -qx 2 || fail 'the JSON does n
 "$program" run mix.json --set policy.placement=worst_fit -q --out rec-c >/dev/null || fail 'no record'
 "$program" run mix.json -q --out rec-a >/dev/null || fail 'no record'
 compare 0 rec-a rec-c --trust . --write json=again.json
-sed -n 's/^  \(first decision that differs: at .*\)/\1/p' said.out >again.txt
-sed -n '2s/^  //p' lines.txt | cmp - again.txt || fail 'records part elsewhere than the scenarios that made them'
+sed -n 's/^    \(first decision that differs: at .*\)/\1/p' said.out >again.txt
+sed -n '2s/^    //p' lines.txt | cmp - again.txt || fail 'records part elsewhere than the scenarios that made them'
 sed 's/"version": "[^"]*"/"version": "0.0.1"/' rec-c/result.json >old.json
 cmp -s old.json rec-c/result.json && fail 'the result names no version'
 mv old.json rec-c/result.json

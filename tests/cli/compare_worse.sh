@@ -7,7 +7,7 @@ set -u
 cat >gates.json <<'END'
 {"gates": [{"metric": "queue_time_mean_s", "max_increase": "2%"}, {"metric": "allocation_ratio", "max_decrease": 0.02}]}
 END
-windtunnel compare --scenario h100-500x8 --set world.end=2d --set workload.synth.duration=2d --seeds 10 \
+windtunnel compare --scenario h100-500x8 --set world.end=2d --set workload.synth.duration=2d --seeds 5 \
     --set policy.sharing.policy=as_asked --set policy.headroom.owners_ratio=0.064 \
     --side now --side worse:policy.headroom.gpus_ratio=0.034 --gates gates.json \
     --write json=c.json --write github=c.gh --write junit=c.xml

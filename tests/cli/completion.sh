@@ -1,6 +1,6 @@
 #!/bin/sh
-# Completions of bash, zsh and fish: they name every command and option of the help; that of bash runs, and offers
-# values where these are known (completion_shells.sh runs the others).
+# Completions name every command and option of the help; the script of bash runs, and offers values where these are
+# known (completion_shells.sh runs those of zsh and fish).
 set -u
 . tests/support/cli.sh
 formats=azure-llm,batsim,borg,burstgpt,chronus,columns,gavel,helios
@@ -25,22 +25,18 @@ windtunnel completion
 options=0
 while read -r command; do
     # shellcheck disable=SC2086 # two words
-    "$program" $command --help | sed -n 's/^  \(    \|-., \)--\([a-z-]*\).*/\2/p' >options
-    sed -n "/^    '$command')/,/^        ;;/p" script.bash >of.bash
-    sed -n "/^    ('$command')/,/^        ;;/p" script.zsh >of.zsh
-    grep -e "-n '__windtunnel_is $command' " script.fish >of.fish
-    while read -r option; do
-        options=$((options + 1))
-        grep -qE -e "[ ']--$option[ ']" of.bash || fail "bash, $command: no --$option"
-        grep -qE -e "--$option(=|\[|})" of.zsh || fail "zsh, $command: no --$option"
-        grep -qE -e " -l $option " of.fish || fail "fish, $command: no --$option"
-    done <options
-    case $command in
-    *' '*) grep -q -e "-n '__windtunnel_at ${command% *}' -a ${command#* } " script.fish ;;
-    *) grep -q -e "-n __windtunnel_at -a $command " script.fish ;;
-    esac || fail "fish: no $command"
+    "$program" $command --help | sed -n 's/^  \(    \|-., \)--\([a-z-]*\).*/--\2/p' >wanted
+    # shellcheck disable=SC2086
+    "$program" complete $command - | cut -f1 >got
+    cmp -s wanted got || fail "$command: its help has other options than its completion: $(diff wanted got)"
+    options=$((options + $(wc -l <got)))
 done <commands
 [ $options -ge 60 ] || fail "only $options options"
+{ cut -d' ' -f1 commands | uniq && echo help; } >wanted
+"$program" complete '' | cut -f1 | grep -v '^-' >got
+cmp -s wanted got || fail "other first words than the help: $(diff wanted got)"
+[ "$("$program" complete run --policy=ka)" = '--policy=kai
+:files' ] || fail 'no values behind --name='
 
 # ---- bash, for real ----
 
@@ -56,7 +52,7 @@ END
 completes() { # what is offered; the words, the last of which is completed
     wanted=$1
     shift
-    got=$(bash ask.bash windtunnel "$@" 2>&1)
+    got=$(bash ask.bash "$program" "$@" 2>&1)
     [ "$got" = "$wanted" ] || fail "bash, $*: '$got' in place of '$wanted'"
 }
 presets=$("$program" policy list | sed -n '/^presets/,/^$/ s/^  \([^ ]*\) .*/\1/p' | LC_ALL=C sort)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The completions of zsh and fish run in their shells and offer values where these are known (completion.sh: the rest).
+# The completions of zsh and fish run in their shells (completion.sh: the rest).
 set -u
 . tests/support/cli.sh
 for shell in zsh fish; do
@@ -18,35 +18,34 @@ touch trace.csv track.txt 'a file'
 zsh -n script.zsh || fail 'zsh refuses the script'
 cat >ask.zsh <<'END'
 compdef() { registered="$*" }
-_arguments() { print -rl -- "$@" }
 _describe() { print -rl -- "${(P@)2}" }
-compadd() { print -rl -- "$@" }
 _files() { print -r -- "files $*" }
+compset() { print -r -- "compset $*" }
 source ./script.zsh
 [[ $registered == '_windtunnel windtunnel' ]] || print 'not registered'
-words=("$@") CURRENT=$#
-if [[ $1 == offer ]]; then _windtunnel_offer "${@:2}"; else _windtunnel; fi
+words=("$@") CURRENT=$# PREFIX=$@[-1]
+_windtunnel
 END
 zsh_offers() { # pattern of a line; words
     wanted=$1
     shift
-    zsh -f ask.zsh "$@" >said.zsh 2>&1
+    zsh -f ask.zsh "$program" "$@" >said.zsh 2>&1
     grep -qE -e "$wanted" said.zsh || fail "zsh, $*: no '$wanted' in $(cat said.zsh)"
 }
-zsh_offers '^trace:' windtunnel ''
-zsh_offers '^freeze:' windtunnel trace ''
-zsh_offers '^\(-o --out\)--out=\[.*\]:FILE: _windtunnel_offer "files"' windtunnel trace freeze ''
-zsh_offers '^\(-p --policy\)--policy=\[.*\]:PRESET\|FILE: _windtunnel_offer "files" .*\<kai\>' windtunnel run ''
-zsh_offers '^\*:operand: _windtunnel_offer "folders"' windtunnel report --json ''
-zsh_offers '^files -/$' offer 'folders'
-zsh_offers '^kai$' offer 'files' fifo kai
+zsh_offers '^run:simulate a scenario' ''
+zsh_offers '^freeze:' trace ''
+zsh_offers '^files $' trace freeze --out ''
+zsh_offers '^kai$' run --policy ''
+zsh_offers '^--policy=kai$' run --policy=ka
+zsh_offers '^compset -P \*=$' run --policy=ka
+zsh_offers '^files -/$' report --json ''
 
 # ---- fish, for real ----
 
 fish -n script.fish || fail 'fish refuses the script'
 fish_completes() { # what is offered; the line
-    got=$(HOME=$scratch fish --no-config -c "source script.fish; complete -C '$2'" 2>&1 | cut -f1 | LC_ALL=C sort |
-        paste -sd,)
+    got=$(PATH=${program%/*}:$PATH HOME=$scratch fish --no-config -c "source script.fish; complete -C '$2'" 2>&1 |
+        cut -f1 | LC_ALL=C sort | paste -sd,)
     [ "$got" = "$1" ] || fail "fish, '$2': '$got' in place of '$1'"
 }
 fish_completes 'report,reproduce,run' 'windtunnel r'
@@ -58,5 +57,6 @@ fish_completes 'trace.csv,track.txt' 'windtunnel run --trace tra'
 fish_completes '--out' 'windtunnel trace freeze --o'
 fish_completes '' 'windtunnel trace info --o'
 fish_completes 'folder/' 'windtunnel report fo'
+fish_completes '--trace=trace.csv,--trace=track.txt' 'windtunnel run --trace=tra'
 
 finish

@@ -239,7 +239,7 @@ END
 for stale in 0 0.000001 60; do
     ends "stale_after_s $stale" <<END
 {"cluster": {"pools": [{"nodes": 4, "gpus_per_node": 8}]}, "queues": [{"name": "q2"}, {"name": "q3", "quota_gpus": 8, "parent": "q2"}],
- "policy": {"quota": {"policy": "credits", "firm_needs_quota": true}, "gang": {"policy": "hoard", "stale_after_s": $stale}, "guarantees": []}}
+ "policy": {"quota": {"policy": "capacity", "firm_needs_quota": true}, "gang": {"policy": "hoard", "stale_after_s": $stale}, "guarantees": []}}
 END
 done
 
@@ -249,11 +249,9 @@ cat >jobs.jsonl <<'END'
 {"job_id": 13, "submit_s": 6033, "duration_s": 5000, "gpus": 4}
 {"job_id": 18, "submit_s": 6363, "duration_s": 0, "groups": [{"count": 1, "min_members": 1, "gpus": 8, "cpus": 1, "memory_gb": 1}, {"count": 2, "min_members": 1, "gpus": 2, "cpus": 1, "memory_gb": 1}]}
 END
-for compression in in_order replan; do
-    ends "promises beside a headroom, $compression" <<END
+ends "promises beside a headroom" <<END
 {"cluster": {"pools": [{"nodes": 6, "gpus_per_node": 8}]}, "world": {"estimates": {"kind": "noisy"}},
- "policy": {"preset": "slurm", "set": {"backfill": {"policy": "conservative", "compression": "$compression"}, "headroom": {"owners_ratio": 0.2}}}}
+ "policy": {"preset": "slurm", "set": {"backfill": {"policy": "conservative"}, "headroom": {"owners_ratio": 0.2}}}}
 END
-done
 
 finish

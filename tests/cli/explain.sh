@@ -215,7 +215,7 @@ expect 'explain --decision --json' <<'END'
   {"head": {"id": 2, "job": "c", "queue": "default", "class": "training", "gpus": 1}, "waiting": 1, "reason": "WaitingForScheduling"}], "placement": "best_fit", "nodes": [
   {"node": "n1", "score": -17005, "free_gpus": 5, "cause": "fits", "is_chosen": true},
   {"node": "n2", "score": -17008, "free_gpus": 8, "cause": "fits", "is_chosen": false},
-  {"node": "n3", "score": -17008, "free_gpus": 8, "cause": "fits", "is_chosen": false}], "drained": 0, "refused": {"not_up": 0, "taint": 0, "node_affinity": 0, "mismatch": 0, "too_small": 0, "gpus_busy": 1, "fragmented": 0, "cpus": 0, "memory": 0, "tasks": 0, "kept": 0, "cells": 0, "affinity": 0, "domain": 0, "policy": 0}}
+  {"node": "n3", "score": -17008, "free_gpus": 8, "cause": "fits", "is_chosen": false}], "refused": {"not_up": 0, "taint": 0, "node_affinity": 0, "mismatch": 0, "too_small": 0, "gpus_busy": 1, "fragmented": 0, "cpus": 0, "memory": 0, "tasks": 0, "kept": 0, "cells": 0, "affinity": 0, "domain": 0, "policy": 0}}
 END
 # Of a record; its events have the same number.
 "$program" run three.json --quiet --events --out three >/dev/null 2>&1 || fail 'three.json does not run'

@@ -9,7 +9,7 @@ done
 short='--set world.end=12h --set world.warmup=1h --set workload.synth.duration=12h'
 headline() { # arguments
     # shellcheck disable=SC2086
-    WINDTUNNEL=$program tools/headline --mixes main --seeds 1,2 --range 0.2..1.4/0.2 $short --jobs 2 "$@" \
+    WINDTUNNEL=$program tools/table headline --mixes main --seeds 1,2 --range 0.2..1.4/0.2 $short --jobs 2 "$@" \
         >said.out 2>said.err || fail "headline $*: $(cat said.err)"
 }
 

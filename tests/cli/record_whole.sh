@@ -187,11 +187,11 @@ rm -rf new && make_record old
 
 refused 2 run small.json --set world.sample_s=1e-9 <<'END'
 error: the timeline would have 20000000000 rows up to 20 s, one each 1e-09 s; at most 1048576 are kept
-  set world.sample_s to 1.90734863e-05 or more; if the jobs come more slowly than intended, look at workload.load and workload.gpu_hours_per_day
+  set world.sample_s to 1.90734863e-05 or more; if the jobs come more slowly than intended, look at workload.load
 END
 refused 2 run small.json --set world.sample_s=1 --set world.end=100d <<'END'
 error: the timeline would have 8640000 rows up to 8640000 s, one each 1 s; at most 1048576 are kept
-  set world.sample_s to 8.23974609 or more; if the jobs come more slowly than intended, look at workload.load and workload.gpu_hours_per_day
+  set world.sample_s to 8.23974609 or more; if the jobs come more slowly than intended, look at workload.load
 END
 windtunnel run small.json --set workload.load=1e-9 --out new_folder
 [ $status -eq 2 ] || fail "a load of 1e-9: status $status"

@@ -41,7 +41,6 @@ cat >model.json <<'END'
    {"name": "a", "queue": "q", "class": "inference",
     "arrivals": {"jobs_per_day": 755, "gaps": {"distribution": "weibull", "shape": 0.5}, "gap_memory": {"strength": 0.2, "jobs": 10},
                  "cycle": {"period": "1d", "factors": [0.5, 1.5]}, "days": {"factors": [1, 2], "run": "7d"},
-                 "bursts": {"jobs_mean": 4, "gap": {"distribution": "exponential", "mean": 5}},
                  "clients": {"count": 2, "zipf_exponent": 1}},
     "memory": {"repeat": 0.3, "strength": 0.5, "jobs": 25}, "users": {"count": 10, "zipf_exponent": 1},
     "request": {"share": 0.9, "factor": {"distribution": "lognormal", "median": 3, "sigma": 1}, "values": ["1h", 90000]},

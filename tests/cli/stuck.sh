@@ -38,11 +38,11 @@ stuck() {
     windtunnel run "$2" --out rec
     [ "$status" -eq 0 ] || fail "$1: status $status"
     grep -q "^warning: $3" said.err || fail "$1: not on standard error: $(cat said.err)"
-    grep -q "^Stuck  *$3" said.out || fail "$1: not in the table: $(cat said.out)"
+    grep -q "^$3" said.out || fail "$1: not in the table: $(cat said.out)"
     grep -q '"stuck_jobs": [1-9]' rec/result.json && grep -q '"stuck": "' rec/result.json || fail "$1: not in the record"
     grep -q "warn\">$4" rec/report.html || fail "$1: not on the page"
     windtunnel report rec
-    grep -q "^Stuck  *$3" said.out || fail "$1: not in the report: $(cat said.out)"
+    grep -q "^$3" said.out || fail "$1: not in the report: $(cat said.out)"
 }
 
 stuck 'no quotas' starved.json \
@@ -75,7 +75,7 @@ END2
 said="'kueue' completed fewer jobs than 'fifo' (0, not 3): "
 windtunnel compare --scenario compared.json -p fifo -p kueue --out page --write json=c.json --write junit=c.xml \
     --write markdown=c.md --write github=c.github
-grep -q '^  + queue_time' said.out || fail "kueue does not win: the test shows nothing: $(cat said.out said.err)"
+grep -q '^    + queue_time' said.out || fail "kueue does not win: the test shows nothing: $(cat said.out said.err)"
 head -1 said.out | grep -q "^Mind: $said" || fail "the text does not say it first: $(head -3 said.out)"
 grep -q "^warning: $said" said.err || fail "not on standard error: $(cat said.err)"
 grep -q "\"warnings\": \[\"$said" c.json || fail "not in JSON: $(grep warnings c.json)"

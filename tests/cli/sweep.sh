@@ -198,7 +198,8 @@ says said.out '^    policy x load  *[0-9.]* %  *[0-9]'
 sweep 0 report serial --out report.html
 is_silent said.out 'a report to a file'
 [ "$(tail -n 1 report.html)" = '</html>' ] || fail 'the page is not whole'
-for part in '<figure>' '<td style="background:#' 'queue_time_p95_s over load, by policy' 'No combination beats these'; do
+for part in '<figure>' '<td style="background:#' 'queue_time_p95_s over load, by policy' \
+    'No combination beats these'; do
     says report.html "$part"
 done
 sweep 11 report bad

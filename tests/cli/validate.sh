@@ -76,8 +76,8 @@ grep -q '^unusable  54 of 54 GPUs' said.out || fail "topology: $(cat said.out sa
 
 # Synthesized sizes alike, and nothing is said where all is well.
 cat >synth.json <<'EOF'
-{"cluster": "mixed.json", "workload": {"synth": {"jobs": 500, "classes": [
-  {"name": "t", "gpu_hours_per_day": 100, "sizes": [{"weight": 4, "gpus": 1, "gpu_model": "h100-80gb"}, {"gpus": 16, "nodes": 1}],
+{"cluster": "mixed.json", "workload": {"synth": {"jobs": 500, "load_whole_gpu": 0.1, "classes": [
+  {"name": "t", "share": 1, "sizes": [{"weight": 4, "gpus": 1, "gpu_model": "h100-80gb"}, {"gpus": 16, "nodes": 1}],
    "run_time": {"distribution": "constant", "mean": "10m"}}]}}, "policy": {"preset": "fifo"}}
 EOF
 windtunnel validate synth.json

@@ -159,8 +159,8 @@ static int run(const char *set, struct call_fault fault, long *calls)
         chosen = fault.call;
         reason = fault.reason;
         is_counting = true;
-        struct error error = args_parse(&args, &verb_run, 7, arguments);
-        const int code = error_is(error) ? tool_fail(&error) : verb_run.run(args);
+        struct error error = args_parse(&args, tool_verbs[0], 7, arguments);
+        const int code = error_is(error) ? tool_fail(&error) : verb_run(args);
         is_counting = false;
         const long made = call_count;
         if (write(ends[1], &made, sizeof made) != sizeof made)

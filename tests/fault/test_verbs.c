@@ -47,7 +47,6 @@ struct scene {
     bool has_record;            /* out/rec is a record */
     bool draws;                 /* as if gnuplot were there */
     bool fails_all_allocations; /* at full sizes, one after the other */
-    bool is_of_hwloc;           /* no allocation fails: libhwloc crashes then */
 };
 
 /* "PROGRAM" stands for the program's path, SCHEDULER for a command that decides. */
@@ -70,8 +69,7 @@ static const struct scene scenes[] = {
                    "--no-why", "--rerun-base", "PROGRAM"}},
     {.name = "sweep plan", .arguments = {"sweep", "plan", "sweep.json", "--out", "out/sw"}},
     {.name = "sweep run",
-     .arguments = {"sweep", "run", "sweep.json", "--out", "out/sw", "--jobs", "1", "--no-bind", "--worker", "w",
-                   "--quiet"}},
+     .arguments = {"sweep", "run", "sweep.json", "--out", "out/sw", "--jobs", "1", "--no-bind", "--quiet"}},
     {.name = "sweep merge", .arguments = {"sweep", "merge", "sw", "--out", "out/runs.csv"}},
     {.name = "sweep merge sqlite", .arguments = {"sweep", "merge", "sw", "--to", "sqlite", "--out", "out/runs.db"}},
     {.name = "sweep report", .arguments = {"sweep", "report", "sw", "--out", "out/page.html"}},
@@ -82,7 +80,6 @@ static const struct scene scenes[] = {
     {.name = "reproduce", .arguments = {"reproduce", "old/rec.json", OUT}},
     {.name = "report --html", .arguments = {"report", "out/rec", "--html"}, .has_record = true},
     {.name = "topology show", .arguments = {"topology", "show", "four.json"}},
-    {.name = "topology show hwloc", .arguments = {"topology", "show", "node.json"}, .is_of_hwloc = true},
     {.name = "topology mig", .arguments = {"topology", "mig", "h100"}},
     {.name = "policy list", .arguments = {"policy", "list"}},
     {.name = "policy show", .arguments = {"policy", "show", "kai"}},
@@ -97,7 +94,7 @@ static const struct scene scenes[] = {
      .arguments = {"trace", "compare", "jobs.csv", "jobs.csv", "--html", "out/two.html"},
      .draws = true},
     {.name = "case", .arguments = {"case", "case.json"}},
-    {.name = "decide --log", .arguments = {"decide", "--log", "out/log", "--describe", "out/state"}, .input = "events"},
+    {.name = "decide", .arguments = {"decide", "--describe", "out/state"}, .input = "events"},
     {.name = "decide --check", .arguments = {"decide", "rec/events.jsonl.zst", "--check"}},
     {.name = "explain", .arguments = {"explain", "s.json", "--at", "5m", "--all", "--quiet"}},
     {.name = "explain record", .arguments = {"explain", "rec", "c"}},
@@ -113,8 +110,6 @@ enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
 static const char cluster_text[] = "{'name': 'four', 'pools': [{'name': 'h100', 'nodes': 4, 'gpus_per_node': 8,"
                                    " 'gpu_model': 'h100-80gb'}]}";
-static const char node_text[] = "{'name': 'one', 'pools': [{'name': 'h100', 'nodes': 2, 'hwloc': 'hwloc-node.xml',"
-                                " 'gpu_model': 'h100-80gb'}]}";
 static const char scenario_text[] = "{'cluster': 'four.json', 'workload': {'trace': 'jobs.csv'},"
                                     " 'policy': {'preset': 'windtunnel'}}";
 static const char trace_text[] = "job_id,submit_s,duration_s,gpus,queue,user\n"
@@ -555,8 +550,7 @@ static void fail_all(const struct scene *scene, struct tally *all)
         fail_msg("%s: without any failure, two runs differ", scene->name);
     left_free(again);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        if (kinds[k].call != CALL_ALLOCATE || !scene->is_of_hwloc)
-            fail_each(check, &kinds[k], counts[kinds[k].call], &tallies[kinds[k].call]);
+        fail_each(check, &kinds[k], counts[kinds[k].call], &tallies[kinds[k].call]);
     left_free(good);
     for (int call = 0; call < CALL_COUNT; call++) {
         const struct tally *tally = &tallies[call];
@@ -576,23 +570,19 @@ static void make_inputs(void)
 {
     static const struct scene records[] = {
         {.name = "a record", .arguments = {"run", "s.json", "--quiet", "--events", "--out", "rec"}},
-        {.name = "a sweep",
-         .arguments = {"sweep", "run", "sweep.json", "--out", "sw", "--no-bind", "--worker", "w", "--quiet"}},
+        {.name = "a sweep", .arguments = {"sweep", "run", "sweep.json", "--out", "sw", "--no-bind", "--quiet"}},
         {.name = "another", .arguments = {"run", "s.json", "--quiet", "--policy", "fifo", "--out", "old/rec"}},
         {.name = "a bundle", .arguments = {"bundle", "old/rec", "--trust", "old/rec", "--out", "old/rec.json"}},
     };
-    struct buffer topology = file_bytes("topologies/hwloc-node.xml"), cases = file_bytes("tests/cases/order.json");
+    struct buffer cases = file_bytes("tests/cases/order.json");
     assert_int_equal(chdir(scratch_path("")), 0);
-    scratch_write("hwloc-node.xml", topology.bytes, topology.length);
     scratch_write("case.json", cases.bytes, cases.length);
     scratch_write_json("four.json", cluster_text);
-    scratch_write_json("node.json", node_text);
     scratch_write_json("s.json", scenario_text);
     scratch_write_json("sweep.json", sweep_text);
     scratch_write_json("model.json", model_text);
     scratch_write("jobs.csv", trace_text, strlen(trace_text));
     assert_int_equal(chmod(scratch_write("gnuplot", gnuplot_text, strlen(gnuplot_text)), 0755), 0);
-    buffer_release(&topology);
     buffer_release(&cases);
     for (size_t r = 0; r < sizeof records / sizeof records[0]; r++)
         assert_int_equal(run(&records[r], no_point), 0);

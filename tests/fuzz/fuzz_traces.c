@@ -21,7 +21,7 @@ static struct cluster *some_cluster(void)
     if (error_is(error))
         abort();
     const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     json_doc_free(doc);
     if (cluster == NULL)
         abort();

@@ -28,7 +28,6 @@ static const struct {
     {"orders and quotas", "{'order': ['multifactor', 'las', 'priority', 'elastic', 'fifo'], "
                           "'order_config': {'period_s': 60, 'las_limits_gpu_s': [10, 20], 'las_promote': 2, "
                           "'weight_age': 1, 'weight_fair_share': 2, 'weight_size': 3, 'weight_priority': 4, "
-                          "'weight_class': {'training': 5, 'interactive': 6, 'inference': 7}, "
                           "'weight_tres': {'gpus': 8, 'cpus': 9, 'memory_gb': 10}, 'age_max_s': '2d', "
                           "'favors_small': true, 'half_life_s': '1h', 'decay': 'slurm', 'fair_share': 'classic', "
                           "'billing': {'gpus': 1, 'cpus': 2, 'memory_gb': 0.5}}, 'blocking': 'skip', "
@@ -38,13 +37,12 @@ static const struct {
                 "'borrow_within_cohort': 'lower_priority', 'borrow_max_priority': 40, 'strategies': ['final_share', "
                 "'initial_share']}}"},
     {"windows", "{'quota': {'policy': 'fairshare', 'usage_weight': 1, 'window_s': 60}}"},
-    {"credits", "{'quota': {'policy': 'credits', 'credit_cap_s': 900}}"},
     {"victims", "{'preemption': {'policy': 'checkpoint', 'victims': ['queue', 'borrowers', 'class', 'cost'], "
                 "'search': 'node', 'within_queue': 'lower_or_newer', 'replaces_victims': true, "
                 "'victims_of_this_cycle': true, 'resolve': 'lca', 'grace_s': 1, 'min_runtime_s': 2, "
                 "'preempt_min_runtime_s': 3, 'reclaim_min_runtime_s': 4, 'delay_s': 2, 'attempts_per_cycle': 5, "
-                "'victims_max': 6, 'evictions_per_cycle': 9, 'rematch_cycles': 7, 'evictions_per_job_max': 8, "
-                "'evictions_per_queue_h': 9, 'loss_ratio': 0.5, 'spares_inference': true}, 'actions': ['allocate', "
+                "'victims_max': 6, 'rematch_cycles': 7, 'evictions_per_job_max': 8, "
+                "'loss_ratio': 0.5}, 'actions': ['allocate', "
                 "'preempt', 'reclaim'], 'reservation_expiry_s': 60, 'headroom': {'gpus': 1, 'whole_nodes': 2, "
                 "'owners_gpus': 3, 'gpus_ratio': 0.1, 'nodes_ratio': 0.2, 'owners_ratio': 0.3}, "
                 "'guarantees': ['gang', 'no_loop']}"},
@@ -54,11 +52,9 @@ static const struct {
     {"slurm's backfill", "{'backfill': {'policy': 'slurm', 'depth': 10, 'per_user': 2, 'window_s': 600, "
                          "'resolution_s': 5, 'interval_s': 30}}"},
     {"easy backfill", "{'backfill': {'policy': 'easy', 'reservations': 2, 'interval_s': 30}}"},
-    {"moves and drains", "{'defrag': {'policy': 'consolidation_and_drain', 'gang_gpus_min': 8, 'wait_s': 60, "
-                         "'moves_per_plan': 4, 'moves_per_h': 5, 'spares_ending': true, 'holds_places': true, "
-                         "'drain_choice': 'soonest', 'drain_nodes_ratio': 0.25, 'drain_expiry_s': 'never'}}"},
-    {"cuts", "{'geometry': {'policy': 'rate_limited', 'wait_s': 1, 'recuts_per_h': 2, 'rest_s': 3, 'needs': 'node', "
-             "'fills': true}}"},
+    {"moves",
+     "{'defrag': {'policy': 'consolidation', 'moves_per_plan': 4, 'spares_ending': true, 'holds_places': true}}"},
+    {"cuts", "{'geometry': {'policy': 'on_demand', 'wait_s': 1, 'rest_s': 3, 'needs': 'node'}}"},
     {"mps", "{'sharing': {'policy': 'mps', 'clients_max': 7, 'trust': 'parent', 'isolation': 'container', "
             "'gangs_on_slices': 'refuse', 'awaits_shared': true}}"},
     {"slices of time", "{'sharing': {'policy': 'timeslice', 'clients_max': 3}}"},
@@ -67,10 +63,7 @@ static const struct {
     {"cuts in cells", "{'quota': 'cells', 'geometry': {'policy': 'on_demand'}}"},
     {"shares in cells", "{'quota': 'cells', 'sharing': {'policy': 'mps'}}"},
     {"shares in cells, by name", "{'quota': 'cells', 'sharing': 'mps'}"},
-    {"drains and cuts of nodes", "{'defrag': {'policy': 'drain'}, 'geometry': {'policy': 'on_demand', "
-                                 "'needs': 'node'}}"},
     {"cuts and promises", "{'backfill': {'policy': 'conservative'}, 'geometry': {'policy': 'on_demand'}}"},
-    {"drains and promises", "{'backfill': {'policy': 'conservative'}, 'defrag': {'policy': 'drain'}}"},
     {"backfill of many lines", "{'blocking': 'skip', 'quota': 'fairshare', 'backfill': {'policy': 'slurm'}}"},
     {"too many actions", "{'actions': ['allocate', 'reclaim', 'preempt', 'allocate', 'reclaim', 'preempt', "
                          "'allocate', 'reclaim', 'preempt']}"},

@@ -47,7 +47,7 @@ struct sum { /* of all worlds of a policy */
 #define EVICTING_IN_ORDER                                                                                              \
     "'preemption': {'policy': 'kill', 'victims': ['surplus', 'members', 'oldest'], 'search': 'ordered', "              \
     "'within_queue': 'order', 'min_runtime_s': 3, 'attempts_per_cycle': 3, 'victims_max': 6, "                         \
-    "'evictions_per_job_max': 2, 'evictions_per_queue_h': 3}"
+    "'evictions_per_job_max': 2}"
 #define SAVING                                                                                                         \
     "'preemption': {'policy': 'checkpoint', 'victims': ['class', 'largest'], 'within_queue': 'lower', "                \
     "'min_runtime_s': 4, 'delay_s': 4, 'loss_ratio': 0.05}"
@@ -62,7 +62,7 @@ static const struct variant {
     {"classic shares", "slurm",
      "{'order': ['multifactor'], 'order_config': {'period_s': 10, 'half_life_s': 100, 'fair_share': 'classic', "
      "'weight_fair_share': 100, 'weight_age': 50, 'age_max_s': 90, 'favors_small': true, 'weight_size': 70, "
-     "'weight_tres': {'gpus': 9}, 'weight_class': {'inference': 20, 'interactive': 10}}, 'blocking': "
+     "'weight_tres': {'gpus': 9}}, 'blocking': "
      "'strict', " EVICTING_IN_ORDER "}"},
     {"times", "tiresias",
      "{'order': ['deadline', 'srtf'], 'order_config': {'period_s': 15}, 'blocking': 'skip', " EVICTING_IN_ORDER "}"},
@@ -81,11 +81,11 @@ static const struct variant {
     {"kept free", "windtunnel",
      "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'inference_first': true, 'quota': 'fairshare', "
      "'headroom': {'gpus': 2, 'whole_nodes': 1, 'owners_gpus': 3}, 'placement': 'worst_fit', " SAVING "}"},
-    {"moves and drains", "windtunnel",
+    {"moves of gangs", "windtunnel",
      "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'quota': 'fairshare', "
-     "'defrag': {'policy': 'consolidation_and_drain'}, 'placement': 'spread', " EVICTING "}"},
-    {"ordered drains", "easy",
-     "{'order': ['priority', 'smallest'], 'blocking': 'skip', 'defrag': {'policy': 'drain'}, "
+     "'defrag': {'policy': 'consolidation'}, 'placement': 'spread', " EVICTING "}"},
+    {"ordered", "easy",
+     "{'order': ['priority', 'smallest'], 'blocking': 'skip', "
      "'backfill': {'policy': 'easy'}, 'placement': 'least_allocated'}"},
     {"limits", "windtunnel",
      "{'order': ['fifo'], 'blocking': 'strict', 'quota': 'limits', 'placement': 'fgd', " EVICTING "}"},
@@ -98,11 +98,11 @@ static const struct variant {
     {"proportion", "volcano",
      "{'order': ['drf', 'elastic'], 'blocking': 'skip', 'quota': 'proportion', 'placement': "
      "'weighted_binpack', " EVICTING "}"},
-    {"credits", "windtunnel",
-     "{'order': ['priority'], 'blocking': 'skip', 'quota': {'policy': 'credits', 'credit_cap_s': 60}, "
+    {"clustered", "windtunnel",
+     "{'order': ['priority'], 'blocking': 'skip', 'quota': 'capacity', "
      "'placement': 'gpu_clustering', " SAVING "}"},
-    {"no credit", "windtunnel",
-     "{'order': ['fifo'], 'blocking': 'skip', 'quota': {'policy': 'credits', 'credit_cap_s': 0}, "
+    {"gathered", "windtunnel",
+     "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'drf', "
      "'placement': 'gather', 'gpu_choice': 'rails', " EVICTING "}"},
     {"a window of usage", "kai",
      "{'order': ['priority', 'smallest'], 'blocking': 'skip', 'quota': {'policy': 'fairshare', 'usage_weight': 2, "
@@ -110,7 +110,7 @@ static const struct variant {
      "'placement': 'pack', 'gpu_choice': 'near', 'actions': ['allocate', 'preempt', 'reclaim', 'stale_gang'], "
      "'gang': {'policy': 'all_or_nothing', 'stale_after_s': 5}, 'preemption': {'policy': 'checkpoint', "
      "'victims': ['queue', 'smallest'], 'resolve': 'lca', 'within_queue': 'lower_or_newer', 'grace_s': 3, "
-     "'min_runtime_s': 2, 'rematch_cycles': 3, 'evictions_per_cycle': 4}}"},
+     "'min_runtime_s': 2, 'rematch_cycles': 3}}"},
     {"cohorts that lend", "kueue",
      "{'order': ['priority', 'fifo'], 'blocking': 'skip', 'quota': {'policy': 'cohort', "
      "'reclaim_within_cohort': 'lower_priority', 'borrow_within_cohort': 'lower_priority', "
@@ -132,7 +132,7 @@ static const struct variant {
      "}"},
     {"moves alone", "kai",
      "{'order': ['largest'], 'blocking': 'strict', 'quota': 'limits', 'defrag': {'policy': 'consolidation', "
-     "'moves_per_plan': 3, 'moves_per_h': 20, 'holds_places': true, 'spares_ending': true}, 'placement': "
+     "'moves_per_plan': 3, 'holds_places': true, 'spares_ending': true}, 'placement': "
      "'first_fit', " EVICTING "}"},
     {"cohorts that share", "kueue",
      "{'order': ['priority'], 'blocking': 'strict', 'quota': {'policy': 'cohort', 'fair_sharing': true}, "
@@ -339,10 +339,8 @@ static void count_outcomes(struct play *play)
     sum->counts.plans += counts.plans;
     sum->counts.plans_tried += counts.plans_tried;
     sum->counts.promised_starts += counts.promised_starts;
-    sum->counts.drains += counts.drains;
-    const uint64_t told[] = {counts.cycles, counts.plans, world->evictions, counts.promised_starts, counts.drains};
-    log_numbers(play, "the end: cycles, plans, evicted, promise, drains", told, sizeof *told,
-                sizeof told / sizeof *told);
+    const uint64_t told[] = {counts.cycles, counts.plans, world->evictions, counts.promised_starts};
+    log_numbers(play, "the end: cycles, plans, evicted, promise", told, sizeof *told, sizeof told / sizeof *told);
     if (play->log != NULL)
         buffer_char(play->log, '\n');
     step_told(play, hash_bytes(told, sizeof told, play->told));
@@ -479,7 +477,6 @@ static void play_all(const struct player *player, struct buffer *out, struct gol
     tell(out, counts->plans);
     tell(out, sum.evictions);
     tell(out, counts->promised_starts);
-    tell(out, counts->drains);
     buffer_char(out, '\n');
     if (is_work_asked())
         print_work(player->name, &sum);
@@ -487,7 +484,7 @@ static void play_all(const struct player *player, struct buffer *out, struct gol
 
 static void tell_all(struct buffer *out, struct golden_trails *trails)
 {
-    static const char *const columns[] = {"cycles", "plans", "evicted", "promise", "drains"};
+    static const char *const columns[] = {"cycles", "plans", "evicted", "promise"};
     struct player player;
     buffer_format(out, "%-23s %16s %16s", "policy", "decided", "told");
     tell_columns(out, columns, sizeof columns / sizeof *columns);

@@ -62,7 +62,7 @@ static struct cluster *random_cluster(struct trial *trial)
     struct json_doc *doc = json_text_parse("cluster", buffer_c_string(&text));
     struct error error = ERROR_OK;
     const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     if (cluster == NULL)
         fail_msg("seed %llu: %s: %s", (unsigned long long)trial->seed, error_message(&error), buffer_c_string(&text));
     json_doc_free(doc);

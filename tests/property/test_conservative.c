@@ -1,6 +1,5 @@
 /* Conservative backfill: nobody starts later than first promised, whatever ends early; and where everything lasts as
- * long as it says, everybody starts when, and where, a naive planner puts him at his submission.  Under the
- * compression `replan` the first promise holds of the first job in line alone.
+ * long as it says, everybody starts when, and where, a naive planner puts him at his submission.
  *
  * The naive planner knows no ledger or profile: it keeps who has which GPU from when to when, and tries every moment
  * at which somebody leaves. */
@@ -21,13 +20,12 @@
 
 enum { NODES_MAX = 6, JOB_COUNT = 150, GPUS_MAX = 4 };
 
-static struct policy_config conservative(enum compression compression)
+static struct policy_config conservative(void)
 {
     struct policy_config policy = policy_config_default();
     policy.placement = policy.placement_firm = &placement_first_fit;
     policy.backfill = &backfill_conservative;
     policy.backfill_config = backfill_conservative.defaults;
-    policy.backfill_config.compression = compression;
     return policy;
 }
 
@@ -55,7 +53,6 @@ struct world {
     struct sched *sched;
     time_ns now;
     uint32_t submitted, moved_up, overtakers;
-    enum compression compression;
 };
 
 static time_ns next_instant(const struct world *world, time_ns wake)
@@ -103,7 +100,6 @@ static void start(struct world *world, const struct decision *decision)
 
 static void read_planned_starts(struct world *world)
 {
-    bool is_behind = false;
     for (uint32_t i = 0; i < world->submitted; i++) {
         struct lot *lot = &world->lots[i];
         if (lot->started != TIME_NEVER)
@@ -114,9 +110,6 @@ static void read_planned_starts(struct world *world)
                      (long long)world->now, (long long)lot->planned_start);
         lot->promised = lot->promised == TIME_NEVER ? planned_start : lot->promised;
         lot->planned_start = planned_start;
-        if (is_behind)
-            lot->promised = lot->planned_start = TIME_NEVER; /* it may be delayed */
-        is_behind = world->compression == COMPRESSION_REPLAN;
     }
 }
 
@@ -133,15 +126,14 @@ static void give_limits(struct run_job *jobs, uint64_t seed)
     }
 }
 
-static void keep_promises(enum compression compression, unsigned request_classes, uint64_t seed, uint32_t *moved_up,
-                          uint32_t *overtakers)
+static void keep_promises(unsigned request_classes, uint64_t seed, uint32_t *moved_up, uint32_t *overtakers)
 {
     const struct random_jobs spec = spec_of(request_classes, seed);
-    const struct policy_config policy = conservative(compression);
+    const struct policy_config policy = conservative();
     struct error error;
     struct cluster *cluster = cluster_uniform_new(spec.nodes, spec.gpus);
     struct queue_table *queues = queue_table_new();
-    struct world world = {.jobs = random_jobs_new(&spec, seed), .compression = compression};
+    struct world world = {.jobs = random_jobs_new(&spec, seed)};
     struct sched_counts counts;
     world.sched = sched_new(cluster, queues, &policy, &error);
     assert_non_null(world.sched);
@@ -176,45 +168,26 @@ static void check_tried(const struct test_seeds *seeds, uint32_t moved_up, uint3
     assert_true(seeds->count == 1 || (moved_up > seeds->count && overtakers > seeds->count));
 }
 
-static void keep_plain_promises(enum compression compression)
+static void nobody_starts_later_than_promised(void **state)
 {
+    (void)state;
     const struct test_seeds seeds = test_seeds(60, 2000);
     uint32_t moved_up = 0, overtakers = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
-        keep_promises(compression,
-                      seed % 3 == 0 ? RANDOM_FLAT | RANDOM_GANG : RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT, seed,
+        keep_promises(seed % 3 == 0 ? RANDOM_FLAT | RANDOM_GANG : RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT, seed,
                       &moved_up, &overtakers);
     check_tried(&seeds, moved_up, overtakers);
 }
 
 /* Shares of a GPU, and groups of several kinds, are planned in the ledger and not in the profile. */
-static void keep_promises_of_shares(enum compression compression)
-{
-    const struct test_seeds seeds = test_seeds(8, 300);
-    uint32_t moved_up = 0, overtakers = 0;
-    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
-        keep_promises(compression, RANDOM_SHARE | RANDOM_SINGLE | RANDOM_GROUPS, seed, &moved_up, &overtakers);
-    check_tried(&seeds, moved_up, overtakers);
-}
-
-static void nobody_starts_later_than_promised(void **state)
-{
-    (void)state;
-    keep_plain_promises(COMPRESSION_IN_ORDER);
-}
-
 static void nor_do_shares(void **state)
 {
     (void)state;
-    keep_promises_of_shares(COMPRESSION_IN_ORDER);
-}
-
-/* From the moment at which a job is the first that waits. */
-static void under_replan_the_first_in_line_is_never_promised_later(void **state)
-{
-    (void)state;
-    keep_plain_promises(COMPRESSION_REPLAN);
-    keep_promises_of_shares(COMPRESSION_REPLAN);
+    const struct test_seeds seeds = test_seeds(8, 300);
+    uint32_t moved_up = 0, overtakers = 0;
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
+        keep_promises(RANDOM_SHARE | RANDOM_SINGLE | RANDOM_GROUPS, seed, &moved_up, &overtakers);
+    check_tried(&seeds, moved_up, overtakers);
 }
 
 /* ---- The naive planner ----------------------------------------------------------------------------- */
@@ -265,8 +238,9 @@ static void plan(struct planner *planner, const struct job *job)
     planner->count++;
 }
 
-static void compare_with_planner(enum compression compression)
+static void all_goes_as_planned(void **state)
 {
+    (void)state;
     const struct test_seeds seeds = test_seeds(40, 1000);
     uint32_t waited = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
@@ -275,7 +249,7 @@ static void compare_with_planner(enum compression compression)
         struct cluster *cluster = cluster_uniform_new(spec.nodes, spec.gpus);
         struct run_setup setup = run_setup_default(cluster);
         struct planner *planner = mem_zalloc(1, sizeof *planner);
-        setup.policy = conservative(compression);
+        setup.policy = conservative();
         setup.policy.backfill_config.names_gpus = true;
         planner->nodes = spec.nodes;
         planner->gpus = spec.gpus;
@@ -300,19 +274,11 @@ static void compare_with_planner(enum compression compression)
     assert_true(seeds.count == 1 || waited > seeds.count);
 }
 
-static void all_goes_as_planned(void **state)
-{
-    (void)state;
-    compare_with_planner(COMPRESSION_IN_ORDER);
-    compare_with_planner(COMPRESSION_REPLAN);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_starts_later_than_promised),
         cmocka_unit_test(nor_do_shares),
-        cmocka_unit_test(under_replan_the_first_in_line_is_never_promised_later),
         cmocka_unit_test(all_goes_as_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,8 +5,7 @@
  * The planner knows no ledger or profile: it keeps who has which GPU, CPUs and memory from when to when.  Where
  * something ends early, is cancelled or moves, its nodes are eased: in the order of their starts, promises that are on
  * such a node, or for a member of which such a node has room before, are looked for anew, those of one member on such
- * nodes alone, and taken if they are earlier.  Newcomers follow.  Under the compression `replan` it forgets all
- * promises in every cycle instead, and plans every job that waits in the order of arrival. */
+ * nodes alone, and taken if they are earlier.  Newcomers follow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,8 +43,6 @@ struct planner {
     struct lot lots[JOB_COUNT];
     uint32_t live[JOB_COUNT], live_count; /* promised or running */
     bool is_eased[NODES_MAX];
-    bool is_anew;   /* all promises are made anew in every cycle, in the order of arrival */
-    uint32_t later; /* promises that became later */
 };
 
 /* ---- Space ------------------------------------------------------------------------------------------ */
@@ -251,36 +248,9 @@ static bool goes_before(const struct lot *a, const struct lot *b)
     return a->start != b->start ? a->start < b->start : a->made < b->made;
 }
 
-/* The first that waits cannot come to wait longer: all others are planned behind it.  Whom it overtakes can. */
-static void plan_anew(struct planner *planner)
-{
-    bool is_first = true;
-    for (uint32_t i = 0; i < JOB_COUNT; i++)
-        if (planner->lots[i].state == PROMISED)
-            remove_live(planner, i);
-    for (uint32_t i = 0; i < JOB_COUNT; i++) {
-        const struct lot before = planner->lots[i];
-        if (before.state != NEW && before.state != PROMISED)
-            continue;
-        assert_true(settle(planner, i, TIME_NEVER, false));
-        add_live(planner, i);
-        const time_ns start = planner->lots[i].start;
-        if (before.state == PROMISED && is_first && start > before.start)
-            fail_msg("job %u is first in line and was promised %lld ns, now %lld ns", i, (long long)before.start,
-                     (long long)start);
-        planner->moved += before.state == PROMISED && start < before.start;
-        planner->later += before.state == PROMISED && start > before.start;
-        is_first = false;
-    }
-}
-
 static void plan_cycle(struct planner *planner)
 {
     uint32_t order[JOB_COUNT], count = 0;
-    if (planner->is_anew) {
-        plan_anew(planner);
-        return;
-    }
     for (uint32_t i = 0; i < JOB_COUNT; i++) {
         if (planner->lots[i].state != PROMISED)
             continue;
@@ -425,10 +395,10 @@ static void play(struct planner *planner, struct setup *setup)
 }
 
 struct tried {
-    uint32_t moved, cancelled, later;
+    uint32_t moved, cancelled;
 };
 
-static void play_seed(uint64_t seed, bool is_anew, struct tried *tried)
+static void play_seed(uint64_t seed, struct tried *tried)
 {
     static const uint16_t gpus[] = {1, 4, 2, 3};
     const struct random_jobs spec = {.count = JOB_COUNT,
@@ -444,7 +414,6 @@ static void play_seed(uint64_t seed, bool is_anew, struct tried *tried)
     struct planner planner = {.jobs = jobs,
                               .nodes = spec.nodes,
                               .gpus = spec.gpus,
-                              .is_anew = is_anew,
                               .cpu_milli = 2000u * spec.gpus,
                               .memory_mib = 2048u * spec.gpus};
     struct error error;
@@ -454,7 +423,6 @@ static void play_seed(uint64_t seed, bool is_anew, struct tried *tried)
     setup.policy.backfill = &backfill_conservative;
     setup.policy.backfill_config = backfill_conservative.defaults;
     setup.policy.backfill_config.names_gpus = true;
-    setup.policy.backfill_config.compression = is_anew ? COMPRESSION_REPLAN : COMPRESSION_IN_ORDER;
     setup.sched = sched_new(setup.cluster, setup.queues, &setup.policy, &error);
     assert_non_null(setup.sched);
     give_limits(&planner, jobs, seed);
@@ -466,42 +434,26 @@ static void play_seed(uint64_t seed, bool is_anew, struct tried *tried)
     assert_int_equal(counts.late_starts, 0);
     tried->moved += planner.moved;
     tried->cancelled += planner.cancelled;
-    tried->later += planner.later;
     sched_free(setup.sched);
     queue_table_free(setup.queues);
     cluster_free(setup.cluster);
     random_jobs_free(jobs);
 }
 
-static struct tried play_seeds(const struct test_seeds *seeds, bool is_anew)
-{
-    struct tried tried = {0};
-    for (uint64_t seed = seeds->first; seed < seeds->first + seeds->count; seed++)
-        play_seed(seed, is_anew, &tried);
-    assert_true(seeds->count == 1 || (tried.moved > seeds->count && tried.cancelled > seeds->count));
-    return tried;
-}
-
 static void all_move_up_as_planned(void **state)
 {
     (void)state;
     const struct test_seeds seeds = test_seeds(30, 1000);
-    (void)play_seeds(&seeds, false);
-}
-
-static void all_are_planned_anew(void **state)
-{
-    (void)state;
-    const struct test_seeds seeds = test_seeds(30, 1000);
-    const struct tried tried = play_seeds(&seeds, true);
-    assert_true(seeds.count == 1 || tried.later > seeds.count);
+    struct tried tried = {0};
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
+        play_seed(seed, &tried);
+    assert_true(seeds.count == 1 || (tried.moved > seeds.count && tried.cancelled > seeds.count));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_move_up_as_planned),
-        cmocka_unit_test(all_are_planned_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

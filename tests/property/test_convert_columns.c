@@ -328,7 +328,7 @@ static struct cluster *cluster_new(void)
     struct error error = json_doc_parse(&doc, "cluster", (struct text){text, sizeof text - 1}, ERROR_CONFIG);
     assert_false(error_is(error));
     const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     assert_non_null(cluster);
     json_doc_free(doc);
     return cluster;

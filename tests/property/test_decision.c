@@ -30,7 +30,7 @@ struct tally {
 static void nodes_are_listed_once_and_in_order(const struct decision_study *study)
 {
     const struct weighing *weighing = &study->weighing;
-    uint32_t sum = weighing->node_count + weighing->drained_count;
+    uint32_t sum = weighing->node_count;
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
         sum += weighing->refused[i];
     if (!weighing->has_reservation)
@@ -56,11 +56,10 @@ static bool is_plain(const struct decision_study *study)
     const struct weighing *weighing = &study->weighing;
     return study->decision.kind == DECISION_START && study->before_count == weighing->taken_count &&
            weighing->members == 1 && study->decision.piece_count == 1 && !weighing->has_topology &&
-           !weighing->has_reservation && !weighing->is_drawn && weighing->drained_count == 0 &&
-           !has_started_before(study);
+           !weighing->has_reservation && !weighing->is_drawn && !has_started_before(study);
 }
 
-/* Does a claim or a drain keep the node before the cycle, which may give it up first? */
+/* Does a claim keep the node before the cycle, which may give it up first? */
 static bool is_kept(const struct weighing *weighing, node_id node)
 {
     for (uint32_t n = 0; n < weighing->node_count; n++)

@@ -95,7 +95,7 @@ static void describe(struct honest_world *world, struct buffer *out)
     sched_describe(world->sched, text_of("{}"), declared_of, world, out);
 }
 
-/* Usage and credits stand in the header's table of queues. */
+/* Usage stands in the header's table of queues. */
 static void take_queues(struct honest_world *world, struct text header)
 {
     struct json_doc *doc;
@@ -106,10 +106,8 @@ static void take_queues(struct honest_world *world, struct text header)
     if (error_is(error))
         fail_msg("%s: %.*s", error_message(&error), (int)header.length, header.at);
     assert_int_equal(read.queues->count, world->queues->count);
-    for (queue_id q = 0; q < read.queues->count; q++) {
+    for (queue_id q = 0; q < read.queues->count; q++)
         world->queues->queues[q].usage_ppm = read.queues->queues[q].usage_ppm;
-        world->queues->queues[q].credit_gpu_ns = read.queues->queues[q].credit_gpu_ns;
-    }
     wire_header_release(&read);
     json_doc_free(doc);
 }

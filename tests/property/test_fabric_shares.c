@@ -96,7 +96,7 @@ static void open_cluster(struct trial *trial)
     struct error error = ERROR_OK;
     struct json_doc *doc = json_text_parse("cluster", buffer_c_string(&text));
     const struct json_value root = json_doc_root(doc, &error);
-    trial->cluster = cluster_read(&root, NULL);
+    trial->cluster = cluster_read(&root);
     if (trial->cluster == NULL)
         fail_msg("seed %llu: %s: %s", (unsigned long long)trial->seed, error_message(&error), buffer_c_string(&text));
     json_doc_free(doc);

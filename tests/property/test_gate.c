@@ -31,8 +31,7 @@ static int watch;
 
 /* What the other names of a document, which are all SCHEMA_SAMPLE, lead to: so that none of them hides the canary. */
 #define SAMPLE_LINES "job_id,submit_s,duration_s,gpus"
-static const char *const roles[] = {"trace", "columns", "table",    "model", "cluster",
-                                    "hwloc", "typical", "capacity", "policy"};
+static const char *const roles[] = {"trace", "columns", "table", "model", "cluster", "typical", "capacity", "policy"};
 enum { ROLE_COUNT = sizeof roles / sizeof *roles };
 
 static int begin(void **state)

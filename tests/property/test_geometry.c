@@ -82,7 +82,7 @@ struct world {
     struct guest guests[GUESTS_MAX];
     uint32_t guest_count, nodes, cuts, refusals, tasks_of_several;
     struct gpu gpus[GPUS_MAX];
-    time_ns now, cut_times[1024];
+    time_ns now;
     bool is_down[NODES_MAX];
     const char *fault;
 };
@@ -138,11 +138,8 @@ static void policy_draw(struct world *w, struct buffer *text)
                                         "{'order': ['priority', 'fifo'], 'blocking': 'skip', " EVICTING,
                                         "{'order': ['fifo'], 'blocking': 'strict', 'backfill': {'policy': 'easy'}"};
     buffer_string(text, rests[below(w, 3)]);
-    buffer_format(text, ", 'geometry': {'policy': '%s', 'needs': '%s', 'fills': %s",
-                  below(w, 2) == 0 ? "on_demand" : "rate_limited", needs[below(w, 3)],
-                  below(w, 2) == 0 ? "true" : "false");
-    buffer_format(text, ", 'wait_s': %u, 'recuts_per_h': %u, 'rest_s': %u}}", below(w, 2) * below(w, 60),
-                  below(w, 2) * (1 + below(w, 8)), below(w, 2) * below(w, 100));
+    buffer_format(text, ", 'geometry': {'policy': 'on_demand', 'needs': '%s', 'wait_s': %u, 'rest_s': %u}}",
+                  needs[below(w, 3)], below(w, 2) * below(w, 60), below(w, 2) * below(w, 100));
 }
 
 static void open_gpus(struct world *w)
@@ -205,17 +202,6 @@ static bool keeps_used(const struct gpu *gpu, const struct gpu_layout *next)
     return true;
 }
 
-static void check_budget(struct world *w)
-{
-    const struct geometry_config *config = &w->policy.geometry_config;
-    uint32_t in_hour = 0;
-    w->cut_times[w->cuts++ % 1024] = w->now;
-    for (uint32_t i = 0; i < w->cuts && i < 1024; i++)
-        in_hour += w->now - w->cut_times[i] < SECONDS(3600);
-    if (config->recuts_per_h > 0 && in_hour > config->recuts_per_h)
-        blame(w, "more GPUs are cut in an hour than may be");
-}
-
 static void take_cut(struct world *w, const struct decision *decision)
 {
     const struct geometry_config *config = &w->policy.geometry_config;
@@ -240,7 +226,7 @@ static void take_cut(struct world *w, const struct decision *decision)
         blame(w, "a GPU is cut that has not rested");
     if (w->now - w->guests[decision->job].job.submit < config->wait)
         blame(w, "a GPU is cut for somebody who has not waited long enough");
-    check_budget(w);
+    w->cuts++;
     gpu->cutting = decision->id;
     gpu->cut_at = w->now;
     gpu->next = next;
@@ -346,7 +332,7 @@ static bool could_make(const struct world *w, node_id node, const struct gpu *gp
 static void check_nobody_forgotten(struct world *w)
 {
     const struct geometry_config *config = &w->policy.geometry_config;
-    if (config->recuts_per_h != 0 || config->wait != 0 || w->policy.is_strict)
+    if (config->wait != 0 || w->policy.is_strict)
         return;
     for (gpu_id g = 0; g < w->nodes * NODE_GPUS; g++)
         if (w->gpus[g].cutting != 0)

@@ -26,10 +26,7 @@ static const char activity[] =
 static struct idle_config some_idle(struct random_stream *stream)
 {
     return (struct idle_config){.threshold_milli = 50,
-                                .wake_milli = (uint16_t)(random_below(stream, 2) == 0 ? 50 : 200),
                                 .classes = 7,
-                                .spares_unsaved = random_below(stream, 2) == 0,
-                                .is_wanted = random_below(stream, 2) == 0,
                                 .window = (1 + random_below(stream, 5)) * MINUTE,
                                 .grace = random_below(stream, 4) * MINUTE,
                                 .rest = random_below(stream, 20) * MINUTE};
@@ -40,8 +37,7 @@ static struct monitor_config some_monitor(struct random_stream *stream)
     return (struct monitor_config){.period = (20 + random_below(stream, 300)) * TIME_NS_PER_S,
                                    .delay = random_below(stream, 200) * TIME_NS_PER_S,
                                    .noise = random_below(stream, 2) * 0.05,
-                                   .missing = random_below(stream, 2) * 0.2,
-                                   .ahead = 10 * MINUTE};
+                                   .missing = random_below(stream, 2) * 0.2};
 }
 
 enum kind { UNWATCHED, UNHEARD, HEARD };
@@ -53,7 +49,7 @@ struct totals {
 static uint64_t play(uint64_t seed, uint32_t choice, enum kind kind, const struct activity_table *table,
                      struct totals *totals)
 {
-    static const struct idle_policy *const policies[] = {&idle_tell, &idle_shrink, &idle_reclaim, &idle_reclaim};
+    static const struct idle_policy *const policies[] = {&idle_tell, &idle_reclaim, &idle_reclaim};
     struct random_run run;
     struct random_stream stream;
     random_run_open(&run, seed, choice);
@@ -64,7 +60,7 @@ static uint64_t play(uint64_t seed, uint32_t choice, enum kind kind, const struc
     if (kind != UNWATCHED)
         run.world.monitor = some_monitor(&stream);
     if (kind == HEARD) {
-        run.policy.config.idle = policies[random_below(&stream, 4)];
+        run.policy.config.idle = policies[random_below(&stream, 3)];
         run.policy.config.idle_config = some_idle(&stream);
     }
     const struct engine_result result = random_run_engine(&run);

@@ -40,7 +40,7 @@ static struct cluster *make_cluster(void)
     struct error error = json_text_read(&doc, "cluster", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     if (cluster == NULL)
         fail_msg("%s", error_text_new(&error));
     json_doc_free(doc);

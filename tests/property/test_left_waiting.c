@@ -104,10 +104,10 @@ static void judge(const struct honest_world *world, uint32_t job, uint32_t waiti
         complain(world, job, "it could start, and nothing starts it", why.text);
     if (why.code == REASON_SCHEDULING)
         complain(world, job, "no cycle has looked at it", why.text);
-    if (why.code == REASON_PRIORITY && waiting == 1 && !why.is_behind)
+    if (why.code == REASON_PRIORITY && waiting == 1)
         complain(world, job, "it is said to be behind others, and no other job waits", why.text);
-    if (why.is_behind || !says_that_it_may_not(why.code))
-        return; /* is_behind: the reason is what would hold it up if those before it had started */
+    if (!says_that_it_may_not(why.code))
+        return;
     counts->alone++;
     if (starts_alone(world, job))
         complain(world, job, why.text, "it starts when no other job waits");

@@ -58,14 +58,14 @@ static void complain(const struct world *w, const char *what, job_id job)
 
 static void write_policy(struct world *w)
 {
-    static const char *const quotas[] = {"none",   "limits",   "limits",     "fairshare", "drf",
-                                         "cohort", "capacity", "proportion", "credits"};
+    static const char *const quotas[] = {"none", "limits", "limits",   "fairshare",
+                                         "drf",  "cohort", "capacity", "proportion"};
     static const char *const orders[] = {"'fifo'", "'priority', 'fifo'", "'smallest'", "'priority', 'elastic'"};
     static const char *const placements[] = {"best_fit", "worst_fit", "pack", "spread"};
     bool is_kept = below(w, 3) > 0;
     /* Under a flat quota an owner stands behind a borrower of the same request class: nothing is kept for owners
      * there. */
-    uint32_t quota = below(w, 9), owners = is_kept && quota != 0 ? below(w, 4) : 0;
+    uint32_t quota = below(w, 8), owners = is_kept && quota != 0 ? below(w, 4) : 0;
     uint32_t nodes = is_kept && quota > 1 ? below(w, 2) : 0;
     w->has_twin = quota < 3 && nodes == 0;
     snprintf(w->text, sizeof w->text,

@@ -40,7 +40,7 @@ static struct cluster *read_cluster(const char *text)
     struct error error = ERROR_OK;
     struct json_doc *doc = json_text_parse("cluster", text);
     const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     if (error_is(error))
         fail_msg("%s", error_message(&error));
     json_doc_free(doc);

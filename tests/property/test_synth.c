@@ -49,7 +49,7 @@ static void assert_near(double value, double expected, double tolerance)
 
 /* ---- Run times --------------------------------------------------------------------------------- */
 
-static void check_moments(const struct run_time *run_time)
+static void check_moments(const struct distribution *run_time)
 {
     enum { DRAWS = 400000 };
     struct random_stream stream;
@@ -57,38 +57,29 @@ static void check_moments(const struct run_time *run_time)
     random_stream_init(&stream, SEED, "test", (uint64_t)run_time->kind);
     for (int i = 0; i < DRAWS; i++) {
         double seconds = run_time_draw_s(run_time, &stream);
-        assert_true(seconds >= 0 && seconds <= run_time->max_s);
+        assert_true(seconds >= 0 && seconds <= run_time->max);
         sum += seconds;
         squares += seconds * seconds;
     }
     double mean = sum / DRAWS, variance = squares / DRAWS - mean * mean;
-    double expected = run_time_mean_s(run_time);
+    double expected = distribution_mean(run_time, 0);
     assert_true(fabs(mean - expected) <= SIGMAS * sqrt(variance / DRAWS) + 1e-9 * expected);
 }
 
 static void test_run_time_means(void **state)
 {
     (void)state;
-    const struct run_time cases[] = {
-        {RUN_TIME_LOGNORMAL, 2400, 1.0, INFINITY}, {RUN_TIME_LOGNORMAL, 2400, 1.8, 259200},
-        {RUN_TIME_LOGNORMAL, 43200, 1.2, 604800},  {RUN_TIME_LOGNORMAL, 100, 0.7, 100},
-        {RUN_TIME_LOGNORMAL, 100, 0, 200},         {RUN_TIME_EXPONENTIAL, 3600, 0, INFINITY},
-        {RUN_TIME_EXPONENTIAL, 3600, 0, 3600},     {RUN_TIME_EXPONENTIAL, 3600, 0, 20000},
-        {RUN_TIME_CONSTANT, 77, 0, INFINITY},
+    const struct distribution cases[] = {
+        {.kind = DISTRIBUTION_LOGNORMAL, .scale = 2400, .sigma = 1.0, .max = INFINITY},
+        {.kind = DISTRIBUTION_LOGNORMAL, .scale = 2400, .sigma = 1.8, .max = 259200},
+        {.kind = DISTRIBUTION_LOGNORMAL, .scale = 100, .sigma = 0.7, .max = 100},
+        {.kind = DISTRIBUTION_LOGNORMAL, .scale = 100, .sigma = 0, .max = 200},
+        {.kind = DISTRIBUTION_EXPONENTIAL, .scale = 3600, .max = INFINITY},
+        {.kind = DISTRIBUTION_EXPONENTIAL, .scale = 3600, .max = 3600},
+        {.kind = DISTRIBUTION_CONSTANT, .scale = 77, .max = INFINITY},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         check_moments(&cases[i]);
-}
-
-/* The lognormal's value by the midpoint rule over 200,000 points of the normal density, the other is
- * 1 - 1/(e - 1). */
-static void test_run_time_means_known(void **state)
-{
-    (void)state;
-    struct run_time lognormal = {RUN_TIME_LOGNORMAL, 1, 1, M_E};
-    struct run_time exponential = {RUN_TIME_EXPONENTIAL, 1, 0, 1};
-    assert_near(run_time_mean_s(&lognormal), 0.979813137447, 1e-9);
-    assert_near(run_time_mean_s(&exponential), 0.41802329313067355, 1e-12);
 }
 
 /* ---- Arrivals ---------------------------------------------------------------------------------- */
@@ -298,41 +289,33 @@ static void test_class_loads_of_the_main_mix(void **state)
     workload_release(&spec);
 }
 
-/* GPU hours a day are kept whatever the cluster's size and the pieces; with load_gpus a load is too. */
+/* With load_gpus a load is kept whatever the cluster's size. */
 static void test_work_is_absolute(void **state)
 {
     (void)state;
-    enum { DAYS = 400, HOURS = 240 };
+    enum { DAYS = 400 };
     struct arena arena = {0};
-    struct synth_spec *hours =
-        spec_of("{'duration': '400d', 'classes': [{'gpu_hours_per_day': 240, 'sizes': [{'weight': 3, 'gpus': 2}, "
-                "{'gpu_milli': 250}], 'run_time': {'distribution': 'lognormal', 'median': '20m', 'sigma': 1}, "
-                "'fail_early': 0.2}]}",
-                &arena);
     struct synth_spec *load = spec_of(SIMPLE("{}", "{'distribution': 'exponential', 'mean': '1h'}"), &arena);
     load->load_gpus = 40;
-    const struct synth_spec *specs[] = {hours, load};
-    const double expected_h[] = {HOURS, 0.5 * 40 * 24};
+    const double expected_h = 0.5 * 40 * 24;
     struct cluster *small = cluster_uniform_new(5, 8), *large = cluster_uniform_new(11, 8);
-    for (int i = 0; i < 2; i++) {
-        struct synth *a = synth_new(specs[i], small, SEED), *b = synth_new(specs[i], large, SEED);
-        struct job job, other;
-        struct job_truth truth, other_truth;
-        double asked_s = 0, squares = 0;
-        while (synth_next(a, &job, &truth)) {
-            assert_true(synth_next(b, &other, &other_truth));
-            assert_memory_equal(&job, &other, sizeof job);
-            assert_memory_equal(&truth, &other_truth, sizeof truth);
-            double work = (double)job_gpu_milli(&job) / GPU_MILLI * time_to_seconds(truth.duration);
-            asked_s += work;
-            squares += work * work;
-        }
-        assert_false(synth_next(b, &other, &other_truth));
-        assert_near(synth_gpu_h_per_day(a), expected_h[i], 1e-9);
-        assert_near(asked_s / 3600 / DAYS, expected_h[i], SIGMAS * sqrt(squares) / 3600 / DAYS);
-        synth_free(a);
-        synth_free(b);
+    struct synth *a = synth_new(load, small, SEED), *b = synth_new(load, large, SEED);
+    struct job job, other;
+    struct job_truth truth, other_truth;
+    double asked_s = 0, squares = 0;
+    while (synth_next(a, &job, &truth)) {
+        assert_true(synth_next(b, &other, &other_truth));
+        assert_memory_equal(&job, &other, sizeof job);
+        assert_memory_equal(&truth, &other_truth, sizeof truth);
+        double work = (double)job_gpu_milli(&job) / GPU_MILLI * time_to_seconds(truth.duration);
+        asked_s += work;
+        squares += work * work;
     }
+    assert_false(synth_next(b, &other, &other_truth));
+    assert_near(synth_gpu_h_per_day(a), expected_h, 1e-9);
+    assert_near(asked_s / 3600 / DAYS, expected_h, SIGMAS * sqrt(squares) / 3600 / DAYS);
+    synth_free(a);
+    synth_free(b);
     cluster_free(small);
     cluster_free(large);
     arena_release(&arena);
@@ -551,7 +534,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups_and_levels),
         cmocka_unit_test(test_run_time_means),
-        cmocka_unit_test(test_run_time_means_known),
         cmocka_unit_test(test_arrivals_follow_the_day_and_week),
         cmocka_unit_test(test_bursts_keep_the_mean),
         cmocka_unit_test(test_gaps_are_exponential),

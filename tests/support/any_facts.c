@@ -78,15 +78,15 @@ static const char *const policies[] = {
     "'checkpoint'}}",
     "{'sharing': {'policy': 'mps', 'clients_max': 3, 'trust': 'queue', 'isolation': 'node'}, 'blocking': 'skip'}",
     "{'geometry': {'policy': 'on_demand'}, 'blocking': 'skip'}",
-    "{'geometry': {'policy': 'rate_limited'}, 'blocking': 'skip', 'quota': 'fairshare', 'preemption': {'policy': "
+    "{'geometry': {'policy': 'on_demand', 'needs': 'gpu'}, 'blocking': 'skip', 'quota': 'fairshare', 'preemption': "
+    "{'policy': "
     "'checkpoint'}}",
     "{'quota': 'cells', 'preemption': {'policy': 'kill'}, 'blocking': 'skip'}",
-    "{'quota': {'policy': 'credits', 'credit_cap_s': 900, 'share_period_s': 60}, 'blocking': 'skip'}",
     "{'order': ['fairtree', 'fifo'], 'gang': {'policy': 'hoard', 'stale_after_s': 100}, 'blocking': 'skip'}",
     "{'order': ['las'], 'estimate': 'history', 'backfill': {'policy': 'easy', 'reservations': 3}}",
     "{'order': ['multifactor'], 'backfill': {'policy': 'conservative'}}",
-    ("{'defrag': {'policy': 'drain', 'drain_nodes_ratio': 0.5, 'drain_expiry_s': 300}, 'blocking': 'skip', "
-     "'preemption': {'policy': 'checkpoint', 'grace_s': 30}}"),
+    "{'defrag': {'policy': 'consolidation'}, 'blocking': 'skip', 'preemption': {'policy': 'checkpoint', 'grace_s': "
+    "30}}",
     "{'order': ['drf', 'fifo'], 'quota': 'drf', 'blocking': 'skip', 'preemption': {'policy': 'checkpoint'}}",
     "{'placement': 'fgd', 'blocking': 'skip'}",
 };
@@ -101,7 +101,7 @@ static struct cluster *make_cluster(struct any_world *world)
     if (error_is(error))
         abort();
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     json_doc_free(doc);
     return cluster;
 }

@@ -244,10 +244,23 @@ static void check_spared(struct honest_world *world, const struct honest_plan *p
                            plan->preemptor);
 }
 
+/* Did a plan before this one, in this cycle, move jobs?  Until the cycle ends other jobs keep off the places that were
+ * found for these, and no decision tells those places unless they are held for longer (holds_places). */
+static bool is_space_hidden(const struct honest_world *world, const struct decision *all, size_t at)
+{
+    bool is_hidden = false;
+    for (size_t i = 0; i < at && !world->scenario->policy.defrag_config.holds_places; i++)
+        is_hidden |=
+            all[i].kind == DECISION_EVICT && all[i].reason == REASON_CONSOLIDATED && all[i].for_job != all[at].job;
+    return is_hidden;
+}
+
 static void check_minimal(struct honest_world *world, struct honest_rules *rules, const struct decision *all,
                           size_t count, size_t at)
 {
     struct honest_plan plan = {.preemptor = world->job_of[all[at].job], .reserve = &all[at], .end = all + count};
+    if (is_space_hidden(world, all, at))
+        return;
     members_of(&all[at], plan.members);
     plan.group = only_group(&world->jobs[plan.preemptor].job, plan.members);
     for (size_t i = at;

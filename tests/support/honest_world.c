@@ -460,7 +460,7 @@ static void run_cycle(struct honest_world *world)
     world->is_told = false;
     if (count == 0) {
         world->idle_cycles++;
-        if (sched_hash(world->sched) != before && !world->scenario->policy.defrag->drains)
+        if (sched_hash(world->sched) != before)
             honest_world_break(world, "undo", world->tick, NOBODY, "a cycle that decided nothing changed the ledger");
     }
     for (size_t i = 0; i < count && world->broken.rule == NULL; i++)

@@ -58,7 +58,7 @@ struct cluster *random_case_cluster(struct random_stream *stream)
     struct error error = json_text_read(&doc, "cluster", buffer_c_string(&json));
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     if (cluster == NULL)
         print_error("%s: %s\n", buffer_c_string(&json), error_message(&error));
     assert_non_null(cluster);

@@ -149,7 +149,7 @@ struct cluster *random_placement_cluster(struct random_stream *stream)
     error = json_text_read(&doc, "cluster", buffer_c_string(&json));
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     if (cluster == NULL)
         fail_msg("%s", error_text_new(&error));
     json_doc_free(doc);

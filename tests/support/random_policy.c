@@ -65,7 +65,6 @@ static void write_quota(struct draw *draw)
         MAYBE(draw, "window_s", draw_spans);
         MAYBE(draw, "share_period_s", periods);
         MAYBE(draw, "fair_sharing", draw_bools);
-        MAYBE(draw, "credit_cap_s", draw_spans);
     }
     MAYBE(draw, "reclaim_within_cohort", reclaims);
     MAYBE(draw, "borrow_within_cohort", borrows);
@@ -104,7 +103,6 @@ static void write_preemption(struct draw *draw)
     MAYBE(draw, "search", searches);
     MAYBE(draw, "resolve", resolves);
     MAYBE(draw, "replaces_victims", draw_bools);
-    MAYBE(draw, "spares_inference", draw_bools);
     MAYBE(draw, "victims", victims);
     MAYBE(draw, "grace_s", draw_spans);
     MAYBE(draw, "min_runtime_s", draw_spans);
@@ -116,10 +114,6 @@ static void write_preemption(struct draw *draw)
     MAYBE(draw, "victims_max", steps);
     MAYBE(draw, "evictions_per_job_max", bounds);
     if (draw_once_in(draw, 3))
-        FIELD(draw, "evictions_per_cycle", bounds);
-    if (draw_once_in(draw, 3))
-        FIELD(draw, "evictions_per_queue_h", bounds);
-    if (draw_once_in(draw, 3))
         FIELD(draw, "rematch_cycles", bounds);
     struct draw aside = *draw; /* a copy, so that later draws are the same with and without this one */
     MAYBE(&aside, "victims_of_this_cycle", draw_bools);
@@ -128,23 +122,13 @@ static void write_preemption(struct draw *draw)
 
 static void write_defrag(struct draw *draw)
 {
-    static const char *const ratios[] = {"0", "0.1", "0.5", "1"};
-    static const char *const never[] = {"'never'", "0", "0.001", "60", "43200"};
     static const char *const moves[] = {"0", "1", "16", "-1"};
     const char *name = ANY_OF(draw, defrag_policies);
-    const bool moves_any = name[0] == 'c', drains = strstr(name, "drain") != NULL;
     buffer_format(draw->out, ", 'defrag': {'policy': '%s'", name);
-    if (moves_any || drains)
-        MAYBE(draw, "wait_s", draw_spans);
-    if (moves_any) {
+    if (name[0] == 'c') {
         MAYBE(draw, "moves_per_plan", moves);
-        MAYBE(draw, "moves_per_h", bounds);
         MAYBE(draw, "spares_ending", draw_bools);
         MAYBE(draw, "holds_places", draw_bools);
-    }
-    if (drains) {
-        MAYBE(draw, "drain_nodes_ratio", ratios);
-        MAYBE(draw, "drain_expiry_s", never);
     }
     buffer_char(draw->out, '}');
 }
@@ -156,10 +140,8 @@ static void write_geometry(struct draw *draw)
     buffer_format(draw->out, ", 'geometry': {'policy': '%s'", name);
     if (name[0] != 's') {
         MAYBE(draw, "wait_s", draw_spans);
-        MAYBE(draw, "recuts_per_h", bounds);
         MAYBE(draw, "rest_s", draw_spans);
         MAYBE(draw, "needs", needs);
-        MAYBE(draw, "fills", draw_bools);
     }
     buffer_char(draw->out, '}');
 }

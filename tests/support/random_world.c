@@ -79,7 +79,7 @@ struct cluster *random_world_cluster_new(const struct random_world *world)
     struct error error = json_text_read(&doc, "cluster", buffer_c_string(&json));
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     if (cluster == NULL)
         print_error("%s: %s\n", buffer_c_string(&json), error_message(&error));
     assert_non_null(cluster);
@@ -423,15 +423,12 @@ void random_world_communicate(struct random_world *world)
 
 void random_world_watch(struct random_world *world)
 {
-    static const struct idle_policy *const policies[] = {&idle_tell, &idle_shrink, &idle_reclaim, &idle_reclaim};
+    static const struct idle_policy *const policies[] = {&idle_tell, &idle_reclaim, &idle_reclaim, &idle_reclaim};
     struct random_stream stream;
     random_stream_init(&stream, world->seed, "random world idle", world->preset);
     world->policy.idle = policies[random_below(&stream, 4)];
-    world->policy.idle_config = (struct idle_config){.threshold_milli = 50,
-                                                     .wake_milli = once_in(&stream, 2) ? 50 : 300,
+    world->policy.idle_config = (struct idle_config){.threshold_milli = once_in(&stream, 2) ? 50 : 200,
                                                      .classes = (uint8_t)(1 + random_below(&stream, 7)),
-                                                     .spares_unsaved = once_in(&stream, 3),
-                                                     .is_wanted = once_in(&stream, 2),
                                                      .window = (time_ns)between(&stream, 1, 4) * world->period,
                                                      .grace = (time_ns)random_below(&stream, 4) * world->period,
                                                      .rest = (time_ns)random_below(&stream, 6) * world->period};

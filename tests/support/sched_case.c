@@ -95,7 +95,7 @@ struct cluster *sched_case_cluster(const char *json)
     struct error error = json_text_read(&doc, "cluster", json);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     assert_non_null(cluster);
     json_doc_free(doc);
     return cluster;

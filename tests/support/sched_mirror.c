@@ -521,8 +521,8 @@ static bool is_understood(const struct policy_config *config)
 {
     const struct preemption_config *preempt = &config->preempt;
     bool is_plain = config->gang->is_all_or_nothing && config->headroom.gpu_milli == 0 && !config->inference_first &&
-                    !config->defrag->moves && !config->defrag->drains && preempt->within_queue == WITHIN_QUEUE_LOWER &&
-                    preempt->delay == 0 && preempt->loss_ratio_milli == 0 && !preempt->replaces_victims;
+                    !config->defrag->moves && preempt->within_queue == WITHIN_QUEUE_LOWER && preempt->delay == 0 &&
+                    preempt->loss_ratio_milli == 0 && !preempt->replaces_victims;
     for (uint32_t i = 0; i < config->order_count; i++)
         is_plain &= config->order[i]->is_constant && !config->order[i]->moves && !config->order[i]->needs_accounts;
     return is_plain && (config->quota == &quota_none || config->quota == &quota_fairshare);

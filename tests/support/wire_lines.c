@@ -17,7 +17,7 @@ static const char header[] =
     "'gpu_model':'a100-80gb','nvlink_island':2,'cpus':1.5,'memory_gb':0.5,'labels':{'rack':'r2'},"
     "'gpus_layout':[[{'profile':'3g.40gb','start':4}],[]],'max_tasks':9,'taints':[{'key':'a','value':'b',"
     "'effect':'NoExecute'}],'nics':8,'numa_nodes':1}],'levels':['rack','node'],'fabric':{'nodes_per_unit':32,"
-    "'rails':8,'rail_gbps':400,'leaves':16,'spines':8,'cores':0,'leaf_oversubscription':1,"
+    "'rails':8,'rail_gbps':400,'leaf_oversubscription':1,"
     "'spine_oversubscription':1}},'queues':[{'name':'org','quota_gpus':16},{'name':'a','parent':'org',"
     "'quota_gpus':0.5,'limit_memory_gb':16.5,'over_quota_weight':2.25,'priority':7,'age_s':3,"
     "'reclaim_min_runtime_s':'1500000001ns','preemption_delay_s':5,'stale_after_s':'never','usage_ratio':0.25}],"

@@ -136,7 +136,7 @@ static double slow_on(const struct twin *twin, const struct twin_job *job, const
             if (!is_share(beside) || beside->node != piece->node || beside->gpu_mask != piece->gpu_mask)
                 continue;
             const int64_t own = use_of(twin, other, beside->group);
-            const int64_t time = llrint((double)own * twin->run.world.busy_per_sm_active);
+            const int64_t time = llrint((double)own * sharing_busy_per_sm_active);
             used += own * beside->member_count;
             busy += (time < all ? time : all) * beside->member_count;
             bandwidth += other->planned->truth.bandwidth_milli * INT64_C(1000) * beside->member_count;

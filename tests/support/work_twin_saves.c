@@ -174,15 +174,17 @@ static bool waits_to_leave(const struct twin_job *job)
 
 void twin_make_steps(struct twin *twin)
 {
+    int64_t rate = rate_of(twin);
     for (uint32_t j = 0; twin->is_charged && j < twin->run.job_count; j++) {
         struct twin_job *job = &twin->jobs[j];
-        while (step_of(twin, job, rate_of(twin)) <= twin->now) {
+        while (step_of(twin, job, rate) <= twin->now) {
             if (waits_to_leave(job))
                 break;
             if (is_under_way(&job->saves))
                 whole(twin, job);
             else
                 begin_write(twin, job);
+            rate = rate_of(twin);
         }
     }
 }

@@ -94,7 +94,7 @@ static void test_parts_of_nodes(void **state)
                                         "{'nodes': 1, 'gpus_per_node': 8, 'cpus': 96, 'memory_gb': 32}]}");
     assert_false(error_is(error));
     const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     json_doc_free(doc);
     assert_non_null(cluster);
     const struct workload_spec spec = with("{'time': 7000000, 'type': 3, 'collection_id': '1', 'instance_index': '2', "

@@ -326,9 +326,23 @@ static void test_indices(void **state)
     buffer_release(&buffer);
 }
 
+static void members_are_json(void **state)
+{
+    (void)state;
+    const char *volatile none = NULL;
+    struct buffer out = {0};
+    buffer_members(&out, "{'a': %s, 'b': %s, %s: [%g, %g], 'n': %zu, 'l': %llu, 'u': %u, 'd': %d, 'is': %hhd}", "x\"<",
+                   none, "key", 0.1, (double)NAN, (size_t)7, 18446744073709551615ULL, 8U, -9, true);
+    assert_string_equal(buffer_c_string(&out), "{\"a\": \"x\\\"\\u003c\", \"b\": null, \"key\": [0.1, null], "
+                                               "\"n\": 7, \"l\": 18446744073709551615, \"u\": 8, \"d\": -9, "
+                                               "\"is\": true}");
+    buffer_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_are_json),
         cmocka_unit_test(test_bytes_grow),
         cmocka_unit_test(test_int),
         cmocka_unit_test(test_scaled),

@@ -34,7 +34,7 @@ static int set_up(void **state)
     struct error error = json_text_read(&doc, "c", cluster_text);
     (void)state;
     struct json_value root = json_doc_root(doc, &error);
-    cluster = cluster_read(&root, NULL);
+    cluster = cluster_read(&root);
     assert_string_equal(error_message(&error), "");
     json_doc_free(doc);
     return 0;

@@ -14,14 +14,14 @@
 #include "topologies/cluster_build.h"
 #include "topologies/cluster_load.h"
 
-static struct error read_text(struct cluster **out, const char *text, cluster_read_inside_fn *read_hwloc)
+static struct error read_text(struct cluster **out, const char *text)
 {
     struct json_doc *doc;
     struct error error = ERROR_OK;
     *out = NULL;
     TRY(json_text_read(&doc, "c.json", text));
     struct json_value root = json_doc_root(doc, &error);
-    *out = cluster_read(&root, read_hwloc);
+    *out = cluster_read(&root);
     json_doc_free(doc);
     return error;
 }
@@ -35,7 +35,7 @@ static void show_and_fail(struct error *error)
 static struct cluster *cluster_of(const char *text)
 {
     struct cluster *cluster;
-    struct error error = read_text(&cluster, text, NULL);
+    struct error error = read_text(&cluster, text);
     if (error_is(error))
         show_and_fail(&error);
     assert_non_null(cluster);
@@ -130,23 +130,6 @@ static void philly_is_352_nodes_of_8(void **state)
     cluster_free(cluster);
 }
 
-static void the_example_with_hwloc_is_8_gpus_in_2_numa_nodes(void **state)
-{
-    (void)state;
-    struct cluster *cluster = cluster_at("topologies/hwloc-node.json");
-    check_laws(cluster);
-    assert_int_equal(cluster->node_count, 4);
-    assert_int_equal(cluster->gpu_count, 32);
-    assert_int_equal(cluster->types[0].cpu_milli, 16000);
-    assert_int_equal(cluster->types[0].memory_mib, 2 << 20);
-    assert_string_equal(cluster->models[0].name, "h100-80gb");
-    assert_string_equal(cluster->nodes[3].name, "dgx-03");
-    assert_int_equal(cluster->fabric.rails, 8);
-    assert_int_equal(cluster->pools[0].gpu_numa[4], 1);
-    assert_int_equal(cluster->pools[0].gpu_rail[5], 5);
-    cluster_free(cluster);
-}
-
 static void nodes_and_gpus_are_enough(void **state)
 {
     (void)state;
@@ -228,27 +211,6 @@ static void switches_are_derived_as_the_reference_architecture_has_them(void **s
     }
 }
 
-static void switches_may_be_given(void **state)
-{
-    (void)state;
-    struct cluster *cluster = cluster_of("{'name': 'x', 'pools': [{'nodes': 20, 'gpus_per_node': 4}],\n"
-                                         " 'fabric': {'nodes_per_unit': 8, 'rails': 2, 'rail_gbps': 100,\n"
-                                         "  'leaves': 6, 'spines': 5, 'cores': 3, 'leaf_oversubscription': 2.5,\n"
-                                         "  'spine_oversubscription': 4}}");
-    check_laws(cluster);
-    const struct fabric *fabric = &cluster->fabric;
-    assert_int_equal(fabric->unit_count, 3);
-    assert_int_equal(fabric->leaves, 6);
-    assert_int_equal(fabric->spines, 5);
-    assert_int_equal(fabric->cores, 3);
-    assert_true(fabric->rail_bytes_per_s == 12.5e9);
-    assert_true(fabric->leaf_oversubscription == 2.5);
-    assert_true(fabric->spine_oversubscription == 4);
-    assert_int_equal(cluster->pools[0].nic_count, 2);
-    assert_int_equal(cluster->pools[0].gpu_rail[3], 1);
-    cluster_free(cluster);
-}
-
 static void more_nics_than_rails_share_them(void **state)
 {
     (void)state;
@@ -275,42 +237,10 @@ static void a_uniform_cluster_is_for_tests(void **state)
     cluster_free(NULL);
 }
 
-static struct error tell_six_gpus(const char *path, struct cluster_inside *out)
-{
-    *out = (struct cluster_inside){.gpu_count = 6,
-                                   .cpu_milli = 4000,
-                                   .memory_mib = 8192,
-                                   .nic_count = 2,
-                                   .numa_count = 2,
-                                   .gpu_numa = {0, 1, 0, 1, 0, 1},
-                                   .gpu_nic = {1, 0, 1, 0, 255, 255}};
-    assert_string_equal(path, "six.xml");
-    return ERROR_OK;
-}
-
-static void what_an_export_tells_is_taken(void **state)
-{
-    (void)state;
-    struct cluster *cluster;
-    struct error error =
-        read_text(&cluster, "{'pools':[{'nodes':1,'hwloc':'six.xml','cpus':3,'numa_nodes':2}]}", tell_six_gpus);
-    assert_false(error_is(error));
-    check_laws(cluster);
-    const struct node_pool *pool = &cluster->pools[0];
-    assert_int_equal(cluster->types[0].cpu_milli, 3000); /* what jobs may have of it */
-    assert_int_equal(cluster->types[0].memory_mib, 8192);
-    assert_int_equal(pool->gpu_numa[1], 1);
-    assert_int_equal(pool->gpu_numa[2], 0);
-    assert_int_equal(pool->gpu_rail[0], 1);
-    assert_int_equal(pool->gpu_rail[1], 0);
-    assert_int_equal(pool->gpu_rail[5], 1); /* not told: spread evenly */
-    cluster_free(cluster);
-}
-
 static void check_refused(const char *text, const char *first_line, const char *rest)
 {
     struct cluster *cluster;
-    struct error error = read_text(&cluster, text, tell_six_gpus);
+    struct error error = read_text(&cluster, text);
     assert_null(cluster);
     if (!error_is(error))
         fail_msg("accepted: %s", text);
@@ -409,10 +339,6 @@ static void bad_insides_are_refused_with_their_place(void **state)
     check_refused("{'pools': [{'nodes': 2, 'gpus_per_node': 1, 'node_name': 'a%u0'},\n"
                   "{'nodes': 10, 'gpus_per_node': 1, 'node_name': 'a%u'}]}",
                   "error: c.json:2:1: there is a node named 'a10' already", "another 'node_name'");
-    check_refused("{'pools': [{'nodes': 2, 'hwloc': 'six.xml', 'gpus_per_node': 8}]}",
-                  "error: c.json:1:62: 'gpus_per_node' is 8, but the hwloc file has 6", "at /pools/0/gpus_per_node");
-    check_refused("{'pools': [{'nodes': 2, 'hwloc': 'six.xml', 'nics': 1}]}",
-                  "error: c.json:1:53: 'nics' is 1, but the hwloc file has 2", "at /pools/0/nics");
 }
 
 static void bad_models_are_refused_with_their_place(void **state)
@@ -434,25 +360,9 @@ static void bad_fabrics_are_refused_with_their_place(void **state)
 {
     (void)state;
 #define FABRIC(fields) "{'pools': [{'nodes': 64, 'gpus_per_node': 8}],\n'fabric': {" fields "}}"
-    check_refused(FABRIC("'rails': 8, 'leaves': 15"),
-                  "error: c.json:2:34: 2 units of 8 rails need at least 16 leaves, got 15", "at /fabric/leaves");
-    check_refused(FABRIC("'spines': 0"), "error: c.json:2:22: without spines the 2 units are not connected",
-                  "at /fabric/spines");
-    check_refused(FABRIC("'nodes_per_unit': 64, 'spines': 0, 'cores': 2"),
-                  "error: c.json:2:56: cores without spines connect nothing", "at /fabric/cores");
     check_refused(FABRIC("'rails': 0"), "error: c.json:2:21: 'rails' must be an integer from 1 to 16, got 0",
                   "at /fabric/rails");
-    check_refused(FABRIC("'leafs': 4"), "error: c.json:2:12: unknown key 'leafs'", "leaves");
-}
-
-static void hwloc_is_refused_where_it_cannot_be_read(void **state)
-{
-    (void)state;
-    struct cluster *cluster;
-    struct error error = read_text(&cluster, "{'pools':[{'nodes':1,'hwloc':'six.xml'}]}", NULL);
-    assert_null(cluster);
-    assert_string_equal(error_message(&error), "hwloc files cannot be read here");
-    error_release(&error);
+    check_refused(FABRIC("'rail': 4"), "error: c.json:2:12: unknown key 'rail'", "rails");
 }
 
 int main(void)
@@ -460,20 +370,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_500_dgx_h100_are_a_superpod_of_16_units),
         cmocka_unit_test(philly_is_352_nodes_of_8),
-        cmocka_unit_test(the_example_with_hwloc_is_8_gpus_in_2_numa_nodes),
         cmocka_unit_test(nodes_and_gpus_are_enough),
         cmocka_unit_test(pools_of_many_kinds),
         cmocka_unit_test(switches_are_derived_as_the_reference_architecture_has_them),
-        cmocka_unit_test(switches_may_be_given),
         cmocka_unit_test(more_nics_than_rails_share_them),
         cmocka_unit_test(a_uniform_cluster_is_for_tests),
-        cmocka_unit_test(what_an_export_tells_is_taken),
         cmocka_unit_test(a_pool_without_nodes_is_as_if_it_were_not_there),
         cmocka_unit_test(bad_pools_are_refused_with_their_place),
         cmocka_unit_test(bad_insides_are_refused_with_their_place),
         cmocka_unit_test(bad_models_are_refused_with_their_place),
         cmocka_unit_test(bad_fabrics_are_refused_with_their_place),
-        cmocka_unit_test(hwloc_is_refused_where_it_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static struct error read_text(struct cluster **out, const char *text)
     *out = NULL;
     TRY(json_text_read(&doc, "c.json", text));
     struct json_value root = json_doc_root(doc, &error);
-    *out = cluster_read(&root, NULL);
+    *out = cluster_read(&root);
     json_doc_free(doc);
     return error;
 }

@@ -166,45 +166,12 @@ static void json_stays_open_for_overrides(void **state)
     struct json_doc *doc = file.doc;
     assert_false(error_is(json_doc_set(doc, "pools.h100.nodes=550")));
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, hwloc_read_inside);
+    struct cluster *cluster = cluster_read(&root);
     assert_false(error_is(error));
     assert_int_equal(cluster->node_count, 550);
     assert_int_equal(cluster->fabric.leaves, 144); /* 18 units of 8 rails */
     cluster_free(cluster);
     json_doc_free(doc);
-}
-
-/* The XML is found from any working folder, because its path counts from the cluster's file. */
-static void hwloc_paths_count_from_the_file(void **state)
-{
-    (void)state;
-    char here[4096], file[4200];
-    assert_non_null(getcwd(here, sizeof here));
-    snprintf(file, sizeof file, "%s/topologies/hwloc-node.json", here);
-    assert_int_equal(chdir(folder), 0);
-    struct cluster *cluster;
-    struct error error = cluster_load(&cluster, file);
-    assert_int_equal(chdir(here), 0);
-    assert_false(error_is(error));
-    assert_int_equal(cluster->gpu_count, 32);
-    cluster_free(cluster);
-}
-
-static void a_missing_hwloc_file_stays_an_io_error(void **state)
-{
-    (void)state;
-    static const char text[] = "{\"pools\": [{\"nodes\": 1, \"hwloc\": \"none.xml\"}]}";
-    const char *path = write_file("c.json", text, strlen(text));
-    struct cluster *cluster;
-    struct error error = cluster_load(&cluster, path);
-    assert_null(cluster);
-    assert_int_equal(error.kind, ERROR_IO);
-    char *report = error_text_new(&error);
-    assert_non_null(strstr(report, "c.json:1:34: "));
-    assert_non_null(strstr(report, folder)); /* the path that was tried */
-    free(report);
-    error_release(&error);
-    unlink(path);
 }
 
 /* Counts as the public data set states them; skipped where the data is absent. */
@@ -252,8 +219,6 @@ int main(void)
         cmocka_unit_test(too_many_models_are_refused),
         cmocka_unit_test(a_missing_file_and_a_folder_are_io_errors),
         cmocka_unit_test(json_stays_open_for_overrides),
-        cmocka_unit_test(hwloc_paths_count_from_the_file),
-        cmocka_unit_test(a_missing_hwloc_file_stays_an_io_error),
         cmocka_unit_test(the_real_list_of_openb),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,4 +1,4 @@
-/* workloads/load_model/distribution.h: means and probabilities agree with numerical integration, draws with them. */
+/* workloads/distribution/distribution.h: means and probabilities agree with numerical integration, draws with them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "reports/statistics/two_samples.h"
 #include "tests/support/json_text.h"
-#include "workloads/load_model/distribution.h"
+#include "workloads/distribution/distribution.h"
 
 static const char *const laws[] = {
     "{'distribution': 'exponential', 'mean': 60}",

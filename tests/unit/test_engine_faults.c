@@ -38,7 +38,7 @@ static void open_stage(struct stage *stage, const char *cluster, const char *pol
     struct error error = ERROR_OK;
     struct json_doc *doc = read_text(cluster);
     struct json_value root = json_doc_root(doc, &error);
-    stage->cluster = cluster_read(&root, NULL);
+    stage->cluster = cluster_read(&root);
     assert_non_null(stage->cluster);
     json_doc_free(doc);
     stage->setup = run_setup_default(stage->cluster);

@@ -35,7 +35,7 @@ static void world_open(struct world *world, const char *activity)
     world->setup.policy.preemption = &preemption_checkpoint;
     world->setup.policy.preempt.grace = MINUTE;
     world->setup.policy.action_count = 1; /* allocate: no job is evicted for another */
-    world->setup.world.monitor = (struct monitor_config){.period = MINUTE, .ahead = 10 * MINUTE};
+    world->setup.world.monitor = (struct monitor_config){.period = MINUTE};
     error = json_doc_parse(&doc, "activity", text_of(activity), ERROR_CONFIG);
     assert_false(error_is(error));
     const struct json_value root = json_doc_root(doc, &error);

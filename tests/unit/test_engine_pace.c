@@ -36,7 +36,7 @@ static struct cluster *read_cluster(const char *text)
     struct error error = json_text_read(&doc, "cluster", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     assert_false(error_is(error));
     json_doc_free(doc);
     return cluster;

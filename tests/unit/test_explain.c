@@ -199,11 +199,11 @@ static void test_a_reservation_keeps_others_out(void **state)
     sched_case_cycle(&c, SECONDS(1001));
     struct explanation why = sched_case_explain(&c, 1, REASON_RESERVED);
     assert_non_null(strstr(why.text, "8 GPUs are reserved for it; jobs that are leaving still hold 4"));
-    why = sched_case_explain(&c, 2, REASON_RESERVED_FOR_OTHER);
+    why = sched_case_explain(&c, 2, REASON_RESOURCES);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     check_times(&c, 1, SECONDS(1007), REASON_RESERVED, 7, REASON_NONE, 0);
-    check_times(&c, 2, SECONDS(1007), REASON_RESERVED_FOR_OTHER, 6, REASON_NONE, 0);
+    check_times(&c, 2, SECONDS(1007), REASON_RESOURCES, 6, REASON_NONE, 0);
     sched_case_close(&c);
 }
 
@@ -308,31 +308,6 @@ static void test_headroom_keeps_borrowers_out(void **state)
     assert_non_null(strstr(why.text, "1 GPU more must be free, for 5 GPUs are kept"));
     assert_non_null(strstr(why.text, "queue org/borrower must hold less than its quota"));
     check_times(&c, 0, SECONDS(3), REASON_HEADROOM, 3, REASON_NONE, 0);
-    sched_case_close(&c);
-}
-
-/* The headroom of 2 GPUs would hold the first two of four jobs; when the first goes the third follows. */
-static void test_headroom_holds_up_as_many_as_it_would_hold(void **state)
-{
-    (void)state;
-    struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(),
-                    "{'order': ['fifo'], 'blocking': 'skip', 'quota': 'none', 'headroom': {'gpus': 2}}");
-    for (job_id id = 0; id < 4; id++)
-        sched_case_submit(&c, sched_case_job(id, 1, 1, 50), 0);
-    assert_int_equal(sched_case_start(&c, 0), 0);
-    sched_case_explain(&c, 0, REASON_HEADROOM);
-    sched_case_explain(&c, 1, REASON_HEADROOM);
-    struct explanation why = sched_case_explain(&c, 2, REASON_RESOURCES);
-    assert_true(why.is_behind);
-    assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
-    assert_non_null(strstr(why.text, "jobs before it would have taken that space"));
-    sched_job_cancelled(c.sched, 0, SECONDS(5));
-    assert_int_equal(sched_case_start(&c, SECONDS(5)), 0);
-    sched_case_explain(&c, 2, REASON_HEADROOM);
-    sched_case_explain(&c, 3, REASON_RESOURCES);
-    check_times(&c, 2, SECONDS(7), REASON_RESOURCES, 5, REASON_HEADROOM, 2);
-    check_times(&c, 3, SECONDS(7), REASON_RESOURCES, 7, REASON_NONE, 0);
     sched_case_close(&c);
 }
 
@@ -548,7 +523,6 @@ int main(void)
         cmocka_unit_test(test_an_old_forecast_keeps_nobody_out),
         cmocka_unit_test(test_its_own_forecast_is_no_hindrance),
         cmocka_unit_test(test_headroom_keeps_borrowers_out),
-        cmocka_unit_test(test_headroom_holds_up_as_many_as_it_would_hold),
         cmocka_unit_test(test_cells_of_others),
         cmocka_unit_test(test_a_limit_is_told_with_its_queue),
         cmocka_unit_test(test_a_quota_is_told_as_such),

@@ -184,7 +184,7 @@ static void test_what_has_come_is_kept(void **state)
         assert_int_equal(sched_case_count(&c, DECISION_RESERVE), 1);
         sched_case_submit(&c, sched_case_job(3, 1, 4, 50), SECONDS(1001));
         sched_case_cycle(&c, SECONDS(1001));
-        struct explanation why = sched_case_explain(&c, 3, REASON_RESERVED_FOR_OTHER);
+        struct explanation why = sched_case_explain(&c, 3, REASON_RESOURCES);
         assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
         assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
         sched_case_close(&c);

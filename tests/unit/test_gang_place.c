@@ -26,7 +26,7 @@ static struct cluster *cluster_of(const char *text)
     struct json_doc *doc = json_text_parse("cluster", text);
     struct error error = ERROR_OK;
     const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     assert_string_equal(error_message(&error), "");
     json_doc_free(doc);
     return cluster;

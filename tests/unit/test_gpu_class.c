@@ -30,7 +30,7 @@ static struct cluster *read(const char *classes, struct error *error, struct jso
     *error = json_text_read(doc, "c.json", buffer_c_string(&text));
     assert_false(error_is(*error));
     struct json_value root = json_doc_root(*doc, error);
-    struct cluster *cluster = cluster_read(&root, NULL);
+    struct cluster *cluster = cluster_read(&root);
     buffer_release(&text);
     return cluster;
 }
@@ -92,7 +92,7 @@ static void they_come_back(void **state)
     cluster_write(cluster, &text);
     struct error error = json_text_read(&doc, "again", buffer_c_string(&text));
     struct json_value root = json_doc_root(doc, &error);
-    struct cluster *again = cluster_read(&root, NULL);
+    struct cluster *again = cluster_read(&root);
     assert_string_equal(error_message(&error), "");
     assert_int_equal(again->gpu_class_count, 6);
     for (uint32_t i = 0; i < cluster->gpu_class_count; i++)

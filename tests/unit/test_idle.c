@@ -1,4 +1,4 @@
-/* Jobs that hold GPUs and leave them idle: measured, told, shrunk, evicted (policies/idle/idle.h). */
+/* Jobs that hold GPUs and leave them idle: measured, told, evicted (policies/idle/idle.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define MINUTE SECONDS(60)
 
-static const struct idle_config terms = {.threshold_milli = 50, .wake_milli = 100, .window = 3 * MINUTE};
+static const struct idle_config terms = {.threshold_milli = 50, .window = 3 * MINUTE};
 
 static bool note(struct idle_spell *spell, int since, int until, uint16_t milli)
 {
@@ -31,7 +31,7 @@ static void threshold_and_hysteresis(void **state)
     assert_int_equal(spell.idle, 0);
     note(&spell, 1, 2, 49);
     assert_int_equal(spell.idle, MINUTE);
-    assert_false(note(&spell, 2, 3, 99)); /* an idle job stays idle below `wake` */
+    assert_false(note(&spell, 2, 3, 99)); /* an idle job stays idle below 100 */
     assert_int_equal(spell.idle, 2 * MINUTE);
     assert_true(note(&spell, 3, 4, 100));
     assert_int_equal(spell.idle, 0);
@@ -206,7 +206,6 @@ static void who_is_not_evicted(void **state)
     spared(POLICY("'reclaim'"), unsaved, true);
     spared(POLICY("'reclaim'"), firm, true);
     spared(POLICY("'reclaim'"), training, true);
-    spared(POLICY("'shrink'"), notebook(0, 4), true); /* of fixed size */
 }
 
 /* Evicted again and again, later each time. */
@@ -214,9 +213,14 @@ static void back_off_grows(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), POLICY("'reclaim', 'when': 'always'"));
+    struct queue_table *queues = queue_table_new();
+    struct job barred = sched_case_job(1, 1, 4, 40);
+    barred.queue = queue_table_add(queues, TEXT("barred"), QUEUE_ROOT);
+    queues->queues[barred.queue].limit[RESOURCE_GPU] = GPU_MILLI;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queues, POLICY("'reclaim'"));
     sched_case_submit(&c, notebook(0, 4), 0);
     sched_case_start(&c, 0);
+    sched_case_submit(&c, barred, 0); /* it wants the space for ever */
     int began = 0, last = 0, evictions = 0;
     for (int minute = 1; minute <= 400 && evictions < 4; minute++) {
         measure(&c, minute, 0);
@@ -232,36 +236,6 @@ static void back_off_grows(void **state)
         sched_job_evicted(c.sched, 0, MEMBERS_ALL, EVICT_SAVED, minute * MINUTE);
     }
     assert_int_equal(evictions, 4);
-    sched_case_close(&c);
-}
-
-/* Three of one to four members: the surplus goes, comes back only when the job wakes. */
-static void shrunk_until_it_wakes(void **state)
-{
-    (void)state;
-    struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), POLICY("'shrink', 'when': 'always'"));
-    struct job job = sched_case_job(0, 4, 1, 50);
-    job.class = JOB_INTERACTIVE;
-    job.first.min_count = 1;
-    sched_case_submit(&c, job, 0);
-    for (int i = 0; i < 4; i++)
-        sched_case_start(&c, 0);
-    assert_int_equal(sched_case_counts(&c).used_gpu_milli, 4 * GPU_MILLI);
-    for (int minute = 1; minute <= 5; minute++)
-        measure(&c, minute, 0);
-    const struct decision *evict = only(&c, DECISION_EVICT);
-    assert_true(evict->is_partial);
-    assert_int_equal(evict->reason, REASON_IDLE);
-    assert_int_equal(evict->piece_count, 3);
-    sched_job_evicted(c.sched, 0, (struct members){evict->id, NODE_NONE}, EVICT_SAVED, 5 * MINUTE);
-    for (int minute = 6; minute <= 30; minute++) {
-        measure(&c, minute, 0);
-        assert_int_equal(sched_case_count(&c, DECISION_START), 0);
-    }
-    for (int minute = 31; minute <= 34; minute++)
-        measure(&c, minute, 900);
-    assert_int_equal(sched_case_counts(&c).used_gpu_milli, 4 * GPU_MILLI);
     sched_case_close(&c);
 }
 
@@ -292,7 +266,6 @@ int main(void)
         cmocka_unit_test(missing_measurements_are_not_idle),
         cmocka_unit_test(who_is_not_evicted),
         cmocka_unit_test(back_off_grows),
-        cmocka_unit_test(shrunk_until_it_wakes),
         cmocka_unit_test(cancelled_while_it_rests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

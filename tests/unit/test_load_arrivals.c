@@ -176,21 +176,6 @@ static void test_days_are_drawn_in_runs(void **state)
     mem_free(times.of);
 }
 
-static void test_bursts(void **state)
-{
-    struct times times =
-        draw("{'jobs_per_day': 1000, 'bursts': {'jobs_mean': 5, 'gap': {'distribution': 'constant', 'mean': "
-             "2}}}",
-             100, 1);
-    size_t close = 0;
-    (void)state;
-    for (size_t i = 1; i < times.count; i++)
-        close += fabs(times.of[i] - times.of[i - 1] - 2) < 1e-3;
-    assert_about("the number of jobs", (double)times.count, 100000, 5 * sqrt(100000.0 * 9));
-    assert_about("the part of jobs that follow in a burst", (double)close / (double)times.count, 0.8, 0.01);
-    mem_free(times.of);
-}
-
 static void test_clients_share_the_rate(void **state)
 {
     struct arena arena = {0};
@@ -291,7 +276,6 @@ int main(void)
         cmocka_unit_test(test_cycle),
         cmocka_unit_test(test_days_have_their_jobs),
         cmocka_unit_test(test_days_are_drawn_in_runs),
-        cmocka_unit_test(test_bursts),
         cmocka_unit_test(test_clients_share_the_rate),
         cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_streams_are_independent),

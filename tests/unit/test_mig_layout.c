@@ -28,7 +28,7 @@ static const char listing[] = "1g     {0,1,2,3,4,5,6}:1\n"
 static const char *const models[] = {"a100-40gb", "a100-80gb", "h100-80gb", "h200-141gb", "b200-180gb"};
 enum { MODELS = sizeof models / sizeof *models };
 
-enum { PAIRS_MAX = 64, SUBSETS_MAX = 4096, KINDS_MAX = 128, ALL = 2319 };
+enum { PAIRS_MAX = 64, SUBSETS_MAX = 4096, ALL = 2319 };
 
 struct pair {
     unsigned profile, start, size, compute;
@@ -110,14 +110,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static bool is_maximal(const struct subset *subset, unsigned set)
-{
-    for (unsigned i = 0; i < pair_count; i++)
-        if ((set >> pairs[i].profile & 1) && can_join(subset, &pairs[i]))
-            return false;
-    return true;
-}
-
 /* The most of that profile that can join, by leaving or taking each start from `next` on. */
 static unsigned most_of(struct subset subset, unsigned profile, unsigned next)
 {
@@ -142,33 +134,6 @@ static void name_kind(const struct gpu_layout *layout, char text[32])
                 strcat(text, text[0] == '\0' ? "" : "+");
                 strcat(text, words[p]);
             }
-}
-
-struct tally {
-    unsigned legal, maximal, kinds;
-    char names[KINDS_MAX][32];
-};
-
-static struct tally tally_of(unsigned set)
-{
-    struct tally tally = {.legal = 0};
-    for (unsigned i = 0; i < subset_count; i++) {
-        char name[32];
-        if (subsets[i].profiles & ~set)
-            continue;
-        tally.legal++;
-        if (!is_maximal(&subsets[i], set))
-            continue;
-        tally.maximal++;
-        name_kind(&subsets[i].layout, name);
-        unsigned k = 0;
-        while (k < tally.kinds && strcmp(tally.names[k], name) != 0)
-            k++;
-        assert_true(k < KINDS_MAX);
-        if (k == tally.kinds)
-            strcpy(tally.names[tally.kinds++], name);
-    }
-    return tally;
 }
 
 /* ---- The tables ---- */
@@ -208,100 +173,14 @@ static void fits_are_the_pairs_that_do_not_overlap(void **state)
     }
 }
 
-static void largest_and_fragmentation_of_every_mask(void **state)
-{
-    (void)state;
-    for (unsigned mask = 0; mask < 256; mask++) {
-        unsigned largest = 0, memory = 0, free_compute = 0;
-        for (unsigned i = 0; i < pair_count; i++)
-            if (!(slices_of(&pairs[i]) & mask) && pairs[i].compute * 16 + pairs[i].size > largest * 16 + memory) {
-                largest = pairs[i].compute;
-                memory = pairs[i].size;
-            }
-        for (unsigned i = 0; i < subset_count; i++)
-            if (!(subsets[i].mask & mask) && subsets[i].compute > free_compute)
-                free_compute = subsets[i].compute;
-        int found = mig_largest((uint8_t)mask);
-        assert_int_equal(mig_free_compute((uint8_t)mask), free_compute);
-        if (largest == 0) {
-            assert_int_equal(found, -1);
-            assert_true(mig_fragmentation((uint8_t)mask) == 0);
-            continue;
-        }
-        const struct mig_profile *profile = &mig_profiles(MIG_H100_80)[found];
-        assert_int_equal(profile->compute_slices, largest);
-        assert_int_equal(profile->memory_slices, memory);
-        assert_int_not_equal(found, MIG_1G_ME);
-        assert_true(mig_fragmentation((uint8_t)mask) == 1 - (double)largest / free_compute);
-    }
-}
-
-/* Some masks whose value is plain. */
-static void fragmentation_by_hand(void **state)
-{
-    (void)state;
-    assert_true(mig_fragmentation(0x00) == 0);          /* a 7g */
-    assert_true(mig_fragmentation(0x0f) == 0);          /* a 3g in the upper half */
-    assert_true(mig_fragmentation(0xf0) == 0);          /* a 4g in the lower half */
-    assert_true(mig_fragmentation(0xff) == 0);          /* nothing */
-    assert_true(mig_fragmentation(0x7f) == 0);          /* nothing that an instance could have */
-    assert_true(mig_fragmentation(0x01) == 1 - 3 / 6.); /* a 3g of six */
-    assert_true(mig_fragmentation(0x55) == 1 - 1 / 3.); /* three 1g */
-    assert_true(mig_fragmentation(0x11) == 1 - 2 / 5.); /* a 2g of five */
-}
-
-/* ---- Counts ---- */
-
-static void check_counts(unsigned set, unsigned legal, unsigned maximal, unsigned kinds)
-{
-    struct tally tally = tally_of(set);
-    assert_int_equal(tally.legal, legal);
-    assert_int_equal(tally.maximal, maximal);
-    assert_int_equal(tally.kinds, kinds);
-}
-
-/* 19 are the configurations of NVIDIA's MIG user guide. */
-static void layouts_are_as_many_as_known(void **state)
-{
-    (void)state;
-    check_counts(MIG_SET_BASE, 298, 19, 14);
-    check_counts(MIG_SET_COMPUTE, 723, 78, 38);
-    check_counts(MIG_SET_ALL, ALL, 239, 64);
-    assert_int_equal(MIG_LAYOUT_COUNT, ALL);
-    assert_int_equal(subset_count, ALL);
-}
-
-static void maximal_kinds_by_name(void **state)
-{
-    (void)state;
-    static const char *const expected[] = {"7",       "4+3",       "4+2+1",       "4+1+1+1",      "3+3",
-                                           "3+2+2",   "3+2+1+1",   "3+2+1",       "3+1+1+1+1",    "3+1+1+1",
-                                           "2+2+2+1", "2+2+1+1+1", "2+1+1+1+1+1", "1+1+1+1+1+1+1"};
-    struct tally tally = tally_of(MIG_SET_BASE);
-    assert_int_equal(tally.kinds, sizeof expected / sizeof *expected);
-    for (unsigned i = 0; i < tally.kinds; i++) {
-        unsigned found = 0;
-        for (unsigned k = 0; k < tally.kinds; k++)
-            found += strcmp(tally.names[k], expected[i]) == 0;
-        if (found != 1)
-            fail_msg("%s is there %u times", expected[i], found);
-    }
-    /* These only beside a 3g in the lower half, where slice 7 is of no use. */
-    for (unsigned i = 0; i < subset_count; i++) {
-        char name[32];
-        name_kind(&subsets[i].layout, name);
-        if (strcmp(name, "3+2+1") == 0 || strcmp(name, "3+1+1+1") == 0)
-            assert_int_equal(mig_layout_is_maximal(&subsets[i].layout, MIG_SET_BASE),
-                             subsets[i].layout.profile[0] == MIG_3G + 1);
-    }
-}
-
 /* ---- Numbers ---- */
 
 static void numbers_are_dense_and_lead_back(void **state)
 {
     (void)state;
     static const struct gpu_layout empty = {{0}};
+    assert_int_equal(MIG_LAYOUT_COUNT, ALL);
+    assert_int_equal(subset_count, ALL);
     assert_int_equal(mig_layout_of(&empty), 0);
     for (unsigned i = 0; i < subset_count; i++) { /* in the order of their bytes: the rank */
         assert_int_equal(mig_layout_of(&subsets[i].layout), i);
@@ -336,8 +215,6 @@ static void facts_of_every_layout(void **state)
         const struct gpu_layout *layout = &subsets[i].layout;
         unsigned starts = 0;
         assert_int_equal(mig_layout_mask(layout), subsets[i].mask);
-        assert_int_equal(mig_layout_profiles(layout), subsets[i].profiles);
-        assert_int_equal(mig_layout_compute(layout), subsets[i].compute);
         assert_true(subsets[i].compute <= MIG_COMPUTE_SLICES);
         for (unsigned p = 0; p < MIG_PROFILE_COUNT; p++) {
             unsigned count = 0, here = 0;
@@ -365,10 +242,6 @@ static void room_of_every_layout(void **state)
             if (can_join(&subsets[i], &pairs[k]))
                 starts[pairs[k].profile] |= (uint8_t)(1u << pairs[k].start);
         assert_memory_equal(room.starts, starts, sizeof starts);
-        for (unsigned p = 0; p < MIG_PROFILE_COUNT; p++)
-            assert_int_equal(room.most[p], most_of(subsets[i], p, 0));
-        for (unsigned set = 0; set <= MIG_SET_ALL; set++)
-            assert_int_equal(mig_layout_is_maximal(&subsets[i].layout, (uint8_t)set), is_maximal(&subsets[i], set));
     }
 }
 
@@ -551,10 +424,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_of_all_models_are_the_listing),
         cmocka_unit_test(fits_are_the_pairs_that_do_not_overlap),
-        cmocka_unit_test(largest_and_fragmentation_of_every_mask),
-        cmocka_unit_test(fragmentation_by_hand),
-        cmocka_unit_test(layouts_are_as_many_as_known),
-        cmocka_unit_test(maximal_kinds_by_name),
         cmocka_unit_test(numbers_are_dense_and_lead_back),
         cmocka_unit_test(only_the_subsets_are_legal),
         cmocka_unit_test(facts_of_every_layout),

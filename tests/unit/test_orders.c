@@ -216,12 +216,8 @@ static void multifactor_adds_each_term(void **state)
     assert_int_equal(points(&config, &view), 1150); /* half of 300 */
     config.weight_priority = 200;
     assert_int_equal(points(&config, &view), 1250); /* 50 of 100 */
-    config.weight_class[JOB_INTERACTIVE] = 7;
-    assert_int_equal(points(&config, &view), 1250);
-    view.class = JOB_INTERACTIVE;
-    assert_int_equal(points(&config, &view), 1257);
     config.weight_tres[RESOURCE_CPU] = 40;
-    assert_int_equal(points(&config, &view), 1261); /* 64 of 640 CPUs */
+    assert_int_equal(points(&config, &view), 1254); /* 64 of 640 CPUs */
     view.priority = -1000;
     assert_int_equal(points(&config, &view), 1); /* 1161 - 2000 */
     view.priority = INT32_MAX;
@@ -275,7 +271,7 @@ static void every_parameter_is_read(void **state)
     struct error error =
         read_text("{'order': ['las', 'priority', 'fifo'], 'order_config': {'period_s': '1m', 'las_limits_gpu_s': [10, "
                   "20, 40], 'las_promote': 2.5, 'weight_age': 1, 'weight_fair_share': 2, 'weight_size': 3, "
-                  "'weight_priority': 4, 'weight_class': {'training': 5, 'inference': 6}, 'weight_tres': {'gpus': 7, "
+                  "'weight_priority': 4, 'weight_tres': {'gpus': 7, "
                   "'memory_gb': 8}, 'age_max_s': 99, 'favors_small': true, 'half_life_s': 0, 'decay': 'slurm', "
                   "'fair_share': 'classic', 'billing': {'gpus': 2, 'cpus': 0.25}}}",
                   &r);
@@ -292,9 +288,6 @@ static void every_parameter_is_read(void **state)
     assert_int_equal(r.config.weight_fair_share, 2);
     assert_int_equal(r.config.weight_size, 3);
     assert_int_equal(r.config.weight_priority, 4);
-    assert_int_equal(r.config.weight_class[JOB_TRAINING], 5);
-    assert_int_equal(r.config.weight_class[JOB_INTERACTIVE], 0);
-    assert_int_equal(r.config.weight_class[JOB_INFERENCE], 6);
     assert_int_equal(r.config.weight_tres[RESOURCE_GPU], 7);
     assert_int_equal(r.config.weight_tres[RESOURCE_MEMORY], 8);
     assert_int_equal(r.config.age_max, 99 * S);
@@ -341,7 +334,6 @@ static void bad_parameters_are_refused(void **state)
         {"{'order_config': {'las_limits_gpu_s': [5, 5]}}", "each limit must be larger"},
         {"{'order_config': {'las_limits_gpu_s': [0]}}", "must be an integer from 1"},
         {"{'order_config': {'weight_age': -1}}", "must be an integer from 0"},
-        {"{'order_config': {'weight_class': {'trainings': 1}}}", "trainings"},
         {"{'order_config': {'decay': 'fast'}}", "'decay' must be one of"},
         {"{'order_config': {'weight_agee': 1}}", "weight_agee"},
     };

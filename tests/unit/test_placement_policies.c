@@ -27,7 +27,7 @@ static struct world world_of(const char *text)
     struct error error = json_text_read(&doc, "cluster", text);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
-    world.cluster = cluster_read(&root, NULL);
+    world.cluster = cluster_read(&root);
     if (world.cluster == NULL)
         fail_msg("%s", error_text_new(&error));
     json_doc_free(doc);

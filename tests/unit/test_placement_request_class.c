@@ -26,7 +26,7 @@ static struct world two_models(void)
                                                       "'nodes': 1, 'gpus_per_node': 4, 'gpu_model': 't4-16gb', "
                                                       "'node_name': 'b%u'}]}");
     struct json_value root = json_doc_root(doc, &error);
-    world.cluster = cluster_read(&root, NULL);
+    world.cluster = cluster_read(&root);
     assert_non_null(world.cluster);
     json_doc_free(doc);
     world.ledger = ledger_new(world.cluster);

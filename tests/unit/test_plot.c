@@ -1,5 +1,6 @@
 /* tests/unit/test_plot.c -- gnuplot draws, is missing, hangs, lies; and nobody's text reaches it. */
 #include <dirent.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,6 +123,34 @@ static void nobody_s_text_is_in_the_script(void **state)
 }
 
 /* A scratch folder whose name would break out of a quoted path. */
+/* A value that is not known breaks the line; a band has no line of its own, and belongs to the fills. */
+static void gaps_and_bands_are_drawn(void **state)
+{
+    (void)state;
+    static const double x[] = {1, 2, 3}, y[] = {4, NAN, 6}, low[] = {3, 3, 3};
+    const struct plot_series series[] = {
+        {.x = x, .y = x, .base = low, .count = 3, .colour = PLOT_BLUE, .is_band = true},
+        {.label = "mean", .x = x, .y = y, .count = 3, .colour = PLOT_BLUE}};
+    const struct plot plot = {.title = "t",
+                              .description = "d",
+                              .id = "i",
+                              .series = series,
+                              .series_count = 2,
+                              .x_max = 3,
+                              .y_min = -1,
+                              .y_max = 6};
+    struct buffer data = {0}, script = {0};
+    plot_data(&series[1], &data);
+    assert_string_equal(buffer_c_string(&data), "1 4\n\n3 6\n");
+    plot_script(&plot, &script);
+    assert_non_null(strstr(buffer_c_string(&script), "set yrange [-1:6]\n"));
+    assert_non_null(strstr(buffer_c_string(&script), "plot 'a' using 1:2:3 with filledcurves"));
+    assert_non_null(strstr(buffer_c_string(&script), ", 'b' using 1:2 with lines"));
+    assert_null(strstr(buffer_c_string(&script), "'a' using 1:2 with lines"));
+    buffer_release(&data);
+    buffer_release(&script);
+}
+
 static void a_nasty_scratch_folder_is_harmless(void **state)
 {
     (void)state;
@@ -196,6 +225,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_nasty_scratch_folder_is_harmless, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(failures_of_gnuplot_are_told, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(the_environment_is_empty, make_scratch, remove_scratch),
+        cmocka_unit_test(gaps_and_bands_are_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,8 +52,6 @@ static void test_backfill_needs_lines_that_suit(void **state)
     expect_refused("{'quota': 'drf', 'backfill': {'policy': 'slurm'}}", "the quota policy 'none'");
     expect_refused("{'backfill': {'policy': 'conservative', 'interval_s': 30}}", "interval_s");
     expect_refused("{'backfill': {'policy': 'easy', 'reservations': 0}}", "'reservations' must be");
-    expect_refused("{'backfill': {'policy': 'easy', 'compression': 'replan'}}", "'compression' is for 'conservative'");
-    expect_refused("{'backfill': {'policy': 'conservative', 'compression': 'gzip'}}", "gzip");
     expect_refused("{'backfill': {'policy': 'hard'}}", "hard");
     expect_refused("{'backfill': {'colour': 1}}", "colour");
 }
@@ -95,19 +93,14 @@ static void test_placement_parameters(void **state)
     expect_refused("{\"placement_weights\": 5}", "placement_weights");
 }
 
-/* What a policy does not use it may not be given; planned starts that stand count on the nodes that a drain keeps. */
+/* What a policy does not use it may not be given. */
 static void test_defragmentation(void **state)
 {
     (void)state;
     expect_refused("{'defrag': {'policy': 'tidy'}}", "tidy");
     expect_refused("{'defrag': {'colour': 1}}", "colour");
-    expect_refused("{'defrag': {'policy': 'none', 'wait_s': 1}}", "wait_s");
-    expect_refused("{'defrag': {'policy': 'drain', 'moves_per_h': 1}}", "moves_per_h");
-    expect_refused("{'defrag': {'policy': 'consolidation', 'drain_expiry_s': 1}}", "drain_expiry_s");
+    expect_refused("{'defrag': {'policy': 'none', 'moves_per_plan': 1}}", "moves_per_plan");
     expect_refused("{'defrag': {'policy': 'consolidation', 'moves_per_plan': -2}}", "from -1");
-    expect_refused("{'defrag': {'policy': 'drain', 'drain_nodes_ratio': 2}}", "drain_nodes_ratio");
-    expect_refused("{'backfill': {'policy': 'conservative'}, 'defrag': {'policy': 'drain'}}",
-                   "the promises of backfill 'conservative'");
 }
 
 int main(void)

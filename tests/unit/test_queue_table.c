@@ -144,15 +144,14 @@ static void nonsense_is_refused_with_its_place(void **state)
 static void what_was_written_reads_back(void **state)
 {
     (void)state;
-    static const char text[] =
-        "[{'name':'a','quota_gpus':1.5,'quota_cpus':0.001,'quota_memory_gb':0.5,'limit_gpus':2,"
-        "'limit_cpus':3,'limit_memory_gb':4,'guarantee_gpus':5,'guarantee_cpus':6,"
-        "'guarantee_memory_gb':7,'borrowing_limit_gpus':0,'borrowing_limit_cpus':8,"
-        "'borrowing_limit_memory_gb':9,'lending_limit_gpus':10,'lending_limit_cpus':11,"
-        "'lending_limit_memory_gb':12,'over_quota_weight':0.25,'over_quota_weight_cpus':3,"
-        "'over_quota_weight_memory':2,'priority':-3,'age_s':86400,"
-        "'reclaim_min_runtime_s':'1ns','preempt_min_runtime_s':0,'usage_ratio':0.125,"
-        "'credit_gpu_h':2.5,'users':9},{'name':'b \\'','parent':'a','quota_gpus':-1},{'name':'c'}]";
+    static const char text[] = "[{'name':'a','quota_gpus':1.5,'quota_cpus':0.001,'quota_memory_gb':0.5,'limit_gpus':2,"
+                               "'limit_cpus':3,'limit_memory_gb':4,'guarantee_gpus':5,'guarantee_cpus':6,"
+                               "'guarantee_memory_gb':7,'borrowing_limit_gpus':0,'borrowing_limit_cpus':8,"
+                               "'borrowing_limit_memory_gb':9,'lending_limit_gpus':10,'lending_limit_cpus':11,"
+                               "'lending_limit_memory_gb':12,'over_quota_weight':0.25,'over_quota_weight_cpus':3,"
+                               "'over_quota_weight_memory':2,'priority':-3,'age_s':86400,"
+                               "'reclaim_min_runtime_s':'1ns','preempt_min_runtime_s':0,'usage_ratio':0.125,"
+                               "'users':9},{'name':'b \\'','parent':'a','quota_gpus':-1},{'name':'c'}]";
     struct queue_table *table = table_of(text);
     struct buffer out = {0};
     queue_table_write(table, 1, &out);

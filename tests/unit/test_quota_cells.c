@@ -26,7 +26,7 @@ static void open_case(struct quota_case *c)
     struct error error = json_text_read(&doc, "cluster", LARGE_AND_SMALL);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
-    c->cluster = cluster_read(&root, NULL);
+    c->cluster = cluster_read(&root);
     assert_non_null(c->cluster);
     json_doc_free(doc);
     c->ledger = ledger_new(c->cluster);

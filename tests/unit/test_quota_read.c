@@ -58,7 +58,7 @@ static void every_field_is_read(void **state)
         read_text("{'quota': {'policy': 'cohort', 'firm_needs_quota': true, 'saturation_multiplier': 1.25, "
                   "'window_s': '7d', 'half_life_s': '1d', 'usage_weight': 0.5, 'share_period_s': 30, "
                   "'fair_sharing': true, 'reclaim_within_cohort': 'any', 'borrow_within_cohort': 'lower_priority', "
-                  "'borrow_max_priority': -5, 'strategies': ['initial_share'], 'credit_cap_s': 9}}",
+                  "'borrow_max_priority': -5, 'strategies': ['initial_share']}}",
                   &r);
     assert_false(error_is(error));
     assert_ptr_equal(r.policy, &quota_cohort);
@@ -74,7 +74,6 @@ static void every_field_is_read(void **state)
     assert_int_equal(r.config.borrow_max_priority, -5);
     assert_int_equal(r.config.strategies[0], STRATEGY_INITIAL_SHARE);
     assert_int_equal(r.config.strategies[1], STRATEGY_NONE);
-    assert_int_equal(r.config.credit_cap, 9 * S);
 }
 
 static void strategies_keep_their_order(void **state)

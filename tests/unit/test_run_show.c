@@ -136,17 +136,6 @@ static void nasty_names_stay_text(void **state)
     buffer_release(&page);
 }
 
-static void the_same_run_gives_the_same_page(void **state)
-{
-    (void)state;
-    struct buffer page = {0}, again = {0};
-    make_page(&nasty_run, NULL, &page);
-    make_page(&nasty_run, NULL, &again);
-    assert_string_equal(buffer_c_string(&page), buffer_c_string(&again));
-    buffer_release(&page);
-    buffer_release(&again);
-}
-
 static void without_gnuplot_the_tables_stand_alone(void **state)
 {
     (void)state;
@@ -346,7 +335,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nasty_names_stay_text),
-        cmocka_unit_test(the_same_run_gives_the_same_page),
         cmocka_unit_test(without_gnuplot_the_tables_stand_alone),
         cmocka_unit_test(communication_has_a_section_if_declared),
         cmocka_unit_test(many_queues_do_not_swell_it),

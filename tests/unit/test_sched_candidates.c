@@ -181,30 +181,6 @@ static void what_an_eviction_throws_away(void **state)
     }
 }
 
-/* Where the policy spares inference it is as firm as what cannot be preempted; nobody else is. */
-static void inference_may_be_spared(void **state)
-{
-    (void)state;
-    for (int is_spared = 0; is_spared < 2; is_spared++) {
-        struct sched_case c;
-        sched_case_open(&c, cluster_uniform_new(3, 8), queue_table_new(),
-                        is_spared ? "{'preemption': {'policy': 'kill', 'spares_inference': true}}"
-                                  : "{'preemption': {'policy': 'kill'}}");
-        for (job_id id = 0; id < 3; id++) {
-            struct job job = sched_case_job(id, 1, 8, 50);
-            job.class = id == 0 ? JOB_INFERENCE : JOB_TRAINING;
-            job.is_preemptible = id != 2;
-            sched_case_submit(&c, job, 0);
-        }
-        assert_int_equal(sched_case_start(&c, 0), 3);
-        const bool is_non_preemptible[] = {is_spared, false, true};
-        for (job_id id = 0; id < 3; id++)
-            assert_int_equal(candidates_get(c.sched, job_table_find(&c.sched->jobs, id))->is_non_preemptible,
-                             is_non_preemptible[id]);
-        sched_case_close(&c);
-    }
-}
-
 /* Who ends leaves the floor too low, which is no harm; looked at anew it has risen.  Who changes has it found anew. */
 static void a_floor_is_found_again(void **state)
 {
@@ -294,9 +270,9 @@ static void gpu_time_has_an_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_an_eviction_throws_away), cmocka_unit_test(inference_may_be_spared),
-        cmocka_unit_test(a_floor_is_found_again),       cmocka_unit_test(the_spent_have_no_floor),
-        cmocka_unit_test(surplus_and_large_losses),     cmocka_unit_test(gpu_time_has_an_end),
+        cmocka_unit_test(what_an_eviction_throws_away), cmocka_unit_test(a_floor_is_found_again),
+        cmocka_unit_test(the_spent_have_no_floor),      cmocka_unit_test(surplus_and_large_losses),
+        cmocka_unit_test(gpu_time_has_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

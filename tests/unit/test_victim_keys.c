@@ -95,12 +95,9 @@ static void assert_same(const struct preemption_config *a, const struct preempti
     assert_int_equal(a->delay, b->delay);
     assert_int_equal(a->attempts_per_cycle, b->attempts_per_cycle);
     assert_int_equal(a->victims_max, b->victims_max);
-    assert_int_equal(a->evictions_per_cycle, b->evictions_per_cycle);
     assert_int_equal(a->evictions_per_job_max, b->evictions_per_job_max);
     assert_int_equal(a->rematch_cycles, b->rematch_cycles);
-    assert_int_equal(a->evictions_per_queue_h, b->evictions_per_queue_h);
     assert_int_equal(a->loss_ratio_milli, b->loss_ratio_milli);
-    assert_int_equal(a->spares_inference, b->spares_inference);
 }
 
 struct reading {
@@ -132,9 +129,8 @@ static void every_field_is_read(void **state)
         read_text("{'preemption': {'policy': 'kill', 'victims': ['queue', 'class', 'cost'], 'search': 'ordered', "
                   "'within_queue': 'lower_or_newer', 'replaces_victims': true, 'victims_of_this_cycle': true, "
                   "'resolve': 'queue', 'grace_s': 1, 'preempt_min_runtime_s': 2, 'reclaim_min_runtime_s': 3, "
-                  "'delay_s': 4, 'attempts_per_cycle': 5, 'victims_max': 6, 'evictions_per_cycle': 7, "
-                  "'evictions_per_job_max': 8, 'rematch_cycles': 10, 'evictions_per_queue_h': 9, 'loss_ratio': 1.5, "
-                  "'spares_inference': true}}",
+                  "'delay_s': 4, 'attempts_per_cycle': 5, 'victims_max': 6, "
+                  "'evictions_per_job_max': 8, 'rematch_cycles': 10, 'loss_ratio': 1.5}}",
                   &r);
     struct preemption_config want = {.victims = {&victim_class, &victim_cost},
                                      .victim_key_count = 2,
@@ -150,12 +146,9 @@ static void every_field_is_read(void **state)
                                      .delay = 4 * S,
                                      .attempts_per_cycle = 5,
                                      .victims_max = 6,
-                                     .evictions_per_cycle = 7,
                                      .evictions_per_job_max = 8,
                                      .rematch_cycles = 10,
-                                     .evictions_per_queue_h = 9,
-                                     .loss_ratio_milli = 1500,
-                                     .spares_inference = true};
+                                     .loss_ratio_milli = 1500};
     assert_false(error_is(error));
     assert_ptr_equal(r.policy, &preemption_kill);
     assert_same(&r.config, &want);

@@ -93,10 +93,19 @@ static void names_are_cut_and_cleaned(void **state)
     }
 }
 
+static void sentences_hold_numbers(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    view_words(&out, "%g jobs, %a GPU h, %fx, %e, %E, %G of %s", 1234.0, 0.42, 1.5, 0.873, 725.0, -4.2, "100 %");
+    assert_string_equal(buffer_c_string(&out), "1,234 jobs, 0.42 GPU h, 1.50x, 87.3 %, 12m 05s, -4.2 s of 100 %");
+    buffer_release(&out);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_written_as_people_do),
-                                       cmocka_unit_test(durations_have_two_units),
-                                       cmocka_unit_test(names_are_cut_and_cleaned)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_written_as_people_do), cmocka_unit_test(durations_have_two_units),
+        cmocka_unit_test(names_are_cut_and_cleaned), cmocka_unit_test(sentences_hold_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,12 +26,12 @@ static void level_read(struct json_object *object, struct activity_level *level)
                   level->mean, level->sd, sqrt(level->mean * (1 - level->mean)));
 }
 
-static void span_read(struct json_object *object, const char *key, struct run_time *span)
+static void span_read(struct json_object *object, const char *key, struct distribution *span)
 {
     json_need(object, key);
     const struct json_value value = json_member(object, key);
     if (value.node != NULL)
-        run_time_read(&value, span);
+        distribution_read(span, &value, NULL, true);
 }
 
 static void notebook_read(struct activity_plan *plan, struct json_object *object)
@@ -99,7 +99,7 @@ void activity_plan_read(struct activity_plan *plan, struct json_object *object)
  * its phases (D. R. Cox, Renewal Theory, 1962, chapter 7). */
 static double active_share(const struct activity_plan *plan)
 {
-    const double active = run_time_mean_s(&plan->active), quiet = run_time_mean_s(&plan->quiet);
+    const double active = distribution_mean(&plan->active, 0), quiet = distribution_mean(&plan->quiet, 0);
     return active / (active + quiet);
 }
 
@@ -144,7 +144,7 @@ static uint16_t level_draw(const struct activity_level *level, struct random_str
     return (uint16_t)(milli > 0 || level->mean <= 0 ? milli : 1);
 }
 
-static time_ns span_draw(const struct run_time *span, struct random_stream *stream)
+static time_ns span_draw(const struct distribution *span, struct random_stream *stream)
 {
     const double seconds = run_time_draw_s(span, stream);
     if (seconds >= time_to_seconds(TIME_NS_MAX))

@@ -51,14 +51,14 @@ struct activity_level {
 
 struct activity_plan {
     enum activity_kind kind;
-    struct activity_level level;   /* not of inference */
-    struct run_time active, quiet; /* notebook: bursts and gaps; training: work and stalls */
-    double abandoned;              /* notebook: the chance of a gap to last for ever */
-    uint16_t stall_milli;          /* training: the level of a stall */
-    double prefill, decode;        /* inference: levels */
-    double prefill_share;          /* inference: part of the time, mean over a day */
-    double peak, peak_hour;        /* inference: highest part / mean part, 1..2 */
-    uint16_t hour_milli[24];       /* inference: the level by hour of the day */
+    struct activity_level level;       /* not of inference */
+    struct distribution active, quiet; /* notebook: bursts and gaps; training: work and stalls */
+    double abandoned;                  /* notebook: the chance of a gap to last for ever */
+    uint16_t stall_milli;              /* training: the level of a stall */
+    double prefill, decode;            /* inference: levels */
+    double prefill_share;              /* inference: part of the time, mean over a day */
+    double peak, peak_hour;            /* inference: highest part / mean part, 1..2 */
+    uint16_t hour_milli[24];           /* inference: the level by hour of the day */
 };
 
 /* Read the members of a plan in an open object, of which the caller reads others: {"kind": "notebook", "level": 0.7,

@@ -101,7 +101,7 @@ void fit_arrivals(struct load_arrivals_plan *out, const struct fit_job *const *j
 {
     const double first_day = floor(begin_s / S_PER_DAY), last_day = floor(end_s / S_PER_DAY);
     const bool is_long = last_day - first_day >= FIT_DAYS_MIN;
-    *out = (struct load_arrivals_plan){.run = TIME_NEVER, .burst_jobs = 1, .memory = {.jobs = 1}};
+    *out = (struct load_arrivals_plan){.run = TIME_NEVER, .memory = {.jobs = 1}};
     if (is_long && !plan->has_no_days && last_day - first_day < LOAD_FACTORS_MAX) {
         fit_hours(out, jobs, count, HOURS_PER_DAY, first_day * S_PER_DAY, (last_day + 1) * S_PER_DAY, arena);
         fit_days(out, jobs, count, first_day, last_day, arena);

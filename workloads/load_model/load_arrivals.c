@@ -187,10 +187,9 @@ void load_arrivals_init(struct load_arrivals *arrivals, const struct load_arriva
     const uint64_t own = entity + client * UINT64_C(0x9E3779B97F4A7C15); /* days and states are those of the stream */
     *arrivals = (struct load_arrivals){.plan = plan, .day = -1, .state = UINT32_MAX};
     arrivals->gap_mean = distribution_mean(&plan->gaps, 0);
-    arrivals->rate_per_s = plan->jobs_per_day * share / plan->burst_jobs / S_PER_DAY / factors;
+    arrivals->rate_per_s = plan->jobs_per_day * share / S_PER_DAY / factors;
     load_rank_init(&arrivals->ranks, &plan->memory, false, seed, "load.gap", own);
     random_stream_init(&arrivals->gaps, seed, "load.gaps", own);
-    random_stream_init(&arrivals->bursts, seed, "load.bursts", own);
     random_stream_init(&arrivals->counts, seed, "load.counts", own);
     random_stream_init(&arrivals->days, seed, "load.days", entity);
     random_stream_init(&arrivals->states, seed, "load.states", entity);
@@ -203,25 +202,11 @@ void load_arrivals_release(struct load_arrivals *arrivals)
     arrivals->parts = NULL;
 }
 
-static time_ns follow(struct load_arrivals *arrivals, time_ns until)
-{
-    const double gap_s = distribution_draw(&arrivals->plan->burst_gap, 0, &arrivals->bursts);
-    arrivals->burst_left--;
-    arrivals->last = time_after(arrivals->last, time_from_seconds(gap_s));
-    return arrivals->last < until ? arrivals->last : TIME_NEVER;
-}
-
 time_ns load_arrivals_next(struct load_arrivals *arrivals, time_ns until)
 {
     const struct load_arrivals_plan *plan = arrivals->plan;
-    if (arrivals->burst_left > 0)
-        return follow(arrivals, until);
     if (plan->day_count > 0 ? !pass_in_days(arrivals, until)
                             : !pass(arrivals, gap_draw(arrivals) / arrivals->rate_per_s, until))
         return TIME_NEVER;
-    if (plan->burst_jobs > 1)
-        arrivals->burst_left = gsl_ran_geometric(random_gsl(&arrivals->bursts), 1 / plan->burst_jobs) - 1u;
-    if (arrivals->now > arrivals->last)
-        arrivals->last = arrivals->now;
-    return arrivals->last < until ? arrivals->last : TIME_NEVER;
+    return arrivals->now < until ? arrivals->now : TIME_NEVER;
 }

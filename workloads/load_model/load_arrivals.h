@@ -16,8 +16,6 @@
  *           follow each other in runs: with the probability 1 day / `run` a day is drawn at random, else the next one
  *           of the list follows (a stationary bootstrap: Politis and Romano, JASA 89(428), 1994); without `run` the
  *           list is followed from its beginning, again and again
- *   bursts  an arrival brings `jobs_mean` jobs, a geometric number, with this gap between them by the clock; arrivals
- *           that would come meanwhile wait for the last one
  *   clients `count` of them, each with a process of its own and a share of the rate, r^-exponent / sum for rank r; days
  *           and states are the same for all
  *
@@ -32,11 +30,9 @@
 
 struct load_arrivals {
     const struct load_arrivals_plan *plan;
-    double gap_mean;     /* of the plan's gaps */
-    double rate_per_s;   /* arrivals (bursts count once) when all factors are 1 */
-    uint64_t burst_left; /* jobs of the burst that have not come */
-    time_ns last;        /* of the job that came last */
-    time_ns now, edge;   /* of the process; edge: when the factor changes next */
+    double gap_mean;   /* of the plan's gaps */
+    double rate_per_s; /* arrivals when all factors are 1 */
+    time_ns now, edge; /* of the process; edge: when the factor changes next */
     double factor;
     uint32_t state;
     time_ns state_end;
@@ -46,7 +42,7 @@ struct load_arrivals {
     size_t part_capacity, part_count, part_next;
     double day_s; /* the cycle's factor over the present day, integrated */
     struct load_rank ranks;
-    struct random_stream gaps, bursts, days, counts, states;
+    struct random_stream gaps, days, counts, states;
 };
 
 /* entity: names the stream; client: its rank, from 0.  *arrivals must not be moved. */

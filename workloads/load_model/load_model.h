@@ -9,7 +9,6 @@
  *       "arrivals": {"jobs_per_day": 755, "gaps": {"distribution": "weibull", "shape": 0.5},
  *                    "gap_memory": {"strength": 0.2, "jobs": 10},
  *                    "cycle": {"period": "1d", "factors": [0.5, 1.5]}, "days": {"factors": [1, 2], "run": "7d"},
- *                    "bursts": {"jobs_mean": 4, "gap": {"distribution": "exponential", "mean": 5}},
  *                    "clients": {"count": 20, "zipf_exponent": 1}},
  *       "memory": {"repeat": 0.3, "strength": 0.5, "jobs": 25},
  *       "users": {"count": 100, "zipf_exponent": 1},
@@ -36,9 +35,9 @@
 #define WORKLOADS_LOAD_MODEL_LOAD_MODEL_H
 
 #include "base/embedded.h"
+#include "workloads/distribution/distribution.h"
 #include "workloads/job.h"
 #include "workloads/job_truth.h"
-#include "workloads/load_model/distribution.h"
 #include "workloads/request/ask.h"
 
 enum {
@@ -90,8 +89,6 @@ struct load_arrivals_plan {
     time_ns run;        /* mean length of a run of days; TIME_NEVER: as listed */
     const struct load_state *states;
     uint32_t state_count; /* 0: none, else at least 2 */
-    double burst_jobs;    /* mean; 1: no bursts */
-    struct distribution burst_gap;
     struct load_zipf clients;
 };
 

@@ -118,23 +118,6 @@ static void states_read(struct load_arrivals_plan *plan, struct json_object *arr
     plan->state_count = (uint32_t)count;
 }
 
-static void bursts_read(struct load_arrivals_plan *plan, struct json_object *arrivals, struct arena *arena)
-{
-    const struct json_value value = json_member(arrivals, "bursts");
-    struct json_object object;
-    plan->burst_jobs = 1;
-    if (value.node == NULL)
-        return;
-    json_object_open(&object, &value);
-    json_need(&object, "jobs_mean");
-    json_need(&object, "gap");
-    plan->burst_jobs = json_get_real(&object, "jobs_mean", 1, 1e6, 1);
-    const struct json_value gap = json_member(&object, "gap");
-    if (gap.node != NULL)
-        distribution_read(&plan->burst_gap, &gap, arena, true);
-    json_object_close(&object);
-}
-
 static struct load_zipf zipf_read(struct json_object *of, const char *key)
 {
     struct load_zipf zipf = {0, 0, 0};
@@ -165,7 +148,7 @@ static double most_of(const double *values, uint32_t count)
 static void arrivals_read(struct load_arrivals_plan *plan, const struct json_value *value, struct arena *arena)
 {
     struct json_object object;
-    *plan = (struct load_arrivals_plan){.jobs_per_day = 1, .run = TIME_NEVER, .burst_jobs = 1};
+    *plan = (struct load_arrivals_plan){.jobs_per_day = 1, .run = TIME_NEVER};
     json_object_open(&object, value);
     const bool has_rate = json_has(&object, "jobs_per_day");
     const struct json_value gaps = json_member(&object, "gaps");
@@ -179,7 +162,6 @@ static void arrivals_read(struct load_arrivals_plan *plan, const struct json_val
     cycle_read(plan, &object, arena);
     days_read(plan, &object, arena);
     states_read(plan, &object, arena);
-    bursts_read(plan, &object, arena);
     plan->clients = zipf_read(&object, "clients");
     json_object_close(&object);
     if (error_is(*value->error))

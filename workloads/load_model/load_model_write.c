@@ -125,13 +125,6 @@ static void put_arrivals(struct buffer *out, const struct load_arrivals_plan *pl
             buffer_format(out, ", \"run\": %.17g}", time_to_seconds(plan->run));
     }
     put_states(out, plan);
-    if (plan->burst_jobs > 1) {
-        buffer_string(out, ",\n       \"bursts\": {\"jobs_mean\": ");
-        buffer_double(out, plan->burst_jobs);
-        buffer_string(out, ", \"gap\": ");
-        distribution_write(&plan->burst_gap, out);
-        buffer_char(out, '}');
-    }
     put_zipf(out, "clients", &plan->clients);
     buffer_char(out, '}');
 }

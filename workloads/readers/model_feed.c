@@ -98,19 +98,15 @@ static struct error add_names(struct model_feed *self)
     return ERROR_OK;
 }
 
-/* The factor of all rates that the load, or the GPU hours per day, ask for.  h_per_day: of the model. */
+/* The factor of all rates that the load asks for.  h_per_day: GPU hours, of the model. */
 static struct error find_rate(const struct workload_spec *spec, double h_per_day, struct workload_facts *facts,
                               const struct cluster *cluster, double *rate)
 {
-    double wanted = spec->gpu_h_per_day;
     *rate = spec->model_rate > 0 ? spec->model_rate : 1;
-    if (spec->load > 0) {
-        facts->load_gpus = spec->load_gpus != 0 ? spec->load_gpus : cluster != NULL ? cluster->gpu_count : 0;
-        wanted = spec->load * facts->load_gpus * HOURS_PER_DAY;
-    }
-    if (spec->load == 0 && spec->gpu_h_per_day == 0)
+    if (spec->load == 0)
         return ERROR_OK;
-    *rate = wanted / h_per_day;
+    facts->load_gpus = spec->load_gpus != 0 ? spec->load_gpus : cluster != NULL ? cluster->gpu_count : 0;
+    *rate = spec->load * facts->load_gpus * HOURS_PER_DAY / h_per_day;
     if (!(h_per_day > 0) || !isfinite(h_per_day) || !(*rate > 0))
         return error_new(ERROR_CONFIG, "the rates of the model cannot be scaled to a load: its jobs ask for no GPU "
                                        "time or have no mean run time, or the cluster has no GPUs");

@@ -158,15 +158,13 @@ static struct error trace_scale(struct trace_feed *self)
     uint32_t gpus = spec->load_gpus;
     if (gpus == 0 && self->feed.tables->cluster != NULL)
         gpus = self->feed.tables->cluster->gpu_count;
-    if (spec->load > 0)
-        facts->load_gpus = gpus;
-    if (span_s <= 0 || facts->gpu_s == 0 || (spec->load > 0 && gpus == 0))
+    facts->load_gpus = gpus;
+    if (span_s <= 0 || facts->gpu_s == 0 || gpus == 0)
         return error_new(ERROR_DATA,
                          "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
                          "once, or the cluster has no GPUs",
                          spec->trace);
-    const double too_many =
-        spec->load > 0 ? facts->gpu_s / (span_s * gpus) / spec->load : recorded_h_per_day(facts) / spec->gpu_h_per_day;
+    const double too_many = facts->gpu_s / (span_s * gpus) / spec->load;
     if (spec->scales_durations)
         facts->duration_factor = 1 / too_many;
     else
@@ -193,7 +191,7 @@ static struct error trace_judge(struct trace_feed *self)
     if (facts->is_filling && spec->loop.is_closed)
         return error_new(ERROR_CONFIG, "%s fills the cluster, which is no closed loop", spec->trace);
     facts->arrival_factor = facts->duration_factor = 1;
-    if (spec->load > 0 || spec->gpu_h_per_day > 0)
+    if (spec->load > 0)
         TRY(trace_scale(self));
     if (!is_filling(spec))
         facts->gpu_h_per_day = recorded_h_per_day(facts) * facts->duration_factor / facts->arrival_factor;

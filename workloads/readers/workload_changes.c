@@ -9,9 +9,9 @@ static const char *const load_by_names[] = {"arrivals", "durations", NULL};
 static void load_by_read(struct workload_spec *spec, struct json_object *object)
 {
     spec->scales_durations = json_get_choice(object, "load_by", load_by_names, LOAD_BY_ARRIVALS) == LOAD_BY_DURATIONS;
-    if (json_has(object, "load_by") && spec->load == 0 && spec->gpu_h_per_day == 0) {
+    if (json_has(object, "load_by") && spec->load == 0) {
         struct json_value value = json_member(object, "load_by");
-        json_fail(&value, "'load_by' needs a 'load' or 'gpu_hours_per_day' that is reached so");
+        json_fail(&value, "'load_by' needs a 'load' that is reached so");
     }
 }
 
@@ -60,8 +60,8 @@ static void growth_read(struct growth_plan *plan, struct json_object *object, st
 /* Refuse what makes no sense in a closed loop. */
 static void loop_refuse(struct json_object *object, const struct workload_spec *spec)
 {
-    if ((spec->load > 0 || spec->gpu_h_per_day > 0) && !spec->scales_durations) {
-        const struct json_value value = json_member(object, spec->load > 0 ? "load" : "gpu_hours_per_day");
+    if (spec->load > 0 && !spec->scales_durations) {
+        const struct json_value value = json_member(object, "load");
         json_fail(&value, "in a closed loop users make the gaps between arrivals, which cannot be scaled to a load: "
                           "give \"load_by\": \"durations\", or a cluster of fewer GPUs");
     }
@@ -115,7 +115,6 @@ const char *workload_unrecorded(const struct workload_spec *spec)
         bool is_on;
     } keys[] = {
         {"load", spec->load > 0},
-        {"gpu_hours_per_day", spec->gpu_h_per_day > 0},
         {"fill", spec->fill.load > 0},
         {"blocks", spec->blocks != BLOCKS_NONE},
         {"sample", spec->sample.share > 0 && spec->sample.share < 1},

@@ -18,7 +18,7 @@ enum {
     SHAKE_DAYS_MAX = 365,
     SERVICE_GPUS_MAX = 16,
     SECONDS_PER_DAY = 86400,
-    KEYS_OF_MODELS = 2 /* keys of traces that models have, too */
+    KEYS_OF_MODELS = 1 /* keys of traces that models have, too */
 };
 
 #define FILL_LOAD_MIN 0.001
@@ -104,7 +104,6 @@ static void fill_read(struct workload_spec *spec, struct json_object *workload)
     json_object_close(&object);
     fill_refuse(workload, "load");
     fill_refuse(workload, "load_by");
-    fill_refuse(workload, "gpu_hours_per_day");
     fill_refuse(workload, "load_gpus");
     fill_refuse(workload, "window");
     fill_refuse(workload, "duration_scale");
@@ -143,18 +142,6 @@ static uint32_t load_gpus_read(struct json_object *workload)
     json_fail(&value,
               "'load_gpus' must be a number of GPUs, or \"" LOAD_OF_CLUSTER "\": those of the cluster that runs");
     return 0;
-}
-
-static void scale_read(struct workload_spec *spec, struct json_object *object)
-{
-    spec->load = json_get_real(object, "load", 0, LOAD_MAX, 0);
-    if (!json_has(object, "gpu_hours_per_day"))
-        return;
-    spec->gpu_h_per_day = json_get_real(object, "gpu_hours_per_day", GPU_H_PER_DAY_MIN, GPU_H_PER_DAY_MAX, 0);
-    if (json_has(object, "load")) {
-        struct json_value value = json_member(object, "gpu_hours_per_day");
-        json_fail(&value, "arrivals are scaled to 'load' or to 'gpu_hours_per_day', not to both");
-    }
 }
 
 /* "columns": a map of columns, or the path of one, which is a format of its own. */
@@ -273,7 +260,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
         spec->gpu_type = arena_copy(&spec->arena, text_of(json_get_string(object, "gpu_type", "")));
     models_read(spec, object);
     service_read(spec, object);
-    scale_read(spec, object);
+    spec->load = json_get_real(object, "load", 0, LOAD_MAX, 0);
     spec->zone = zone_read(object, "tz_offset", &spec->arena);
     window_read(spec, object);
     spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
@@ -296,13 +283,13 @@ static void model_read(struct workload_spec *spec, struct json_object *object, c
     if (!json_is_object(value->node))
         json_fail(value, "'model' must be the name of a ready model, the path of a file, or a model");
     spec->model = load_model_read(value, &spec->arena);
-    scale_read(spec, object);
+    spec->load = json_get_real(object, "load", 0, LOAD_MAX, 0);
     spec->model_rate = json_get_real(object, "rate", MODEL_RATE_MIN, MODEL_RATE_MAX, 1);
     spec->model_jobs = (uint64_t)json_get_int(object, "jobs", 1, INT64_MAX, 0);
     spec->model_until = json_get_duration(object, "duration", 0);
-    if (json_has(object, "rate") && (json_has(object, "load") || json_has(object, "gpu_hours_per_day"))) {
+    if (json_has(object, "rate") && json_has(object, "load")) {
         struct json_value rate = json_member(object, "rate");
-        json_fail(&rate, "the rates of a model are multiplied by 'rate', or scaled to 'load' or 'gpu_hours_per_day'");
+        json_fail(&rate, "the rates of a model are multiplied by 'rate' or scaled to 'load'");
     }
     if (spec->model_jobs == 0 && spec->model_until == 0)
         json_fail(&object->value, "a model goes on for ever: give 'jobs' or 'duration'");
@@ -313,9 +300,7 @@ static const char *spec_hint(const char *what, const char *key)
 {
     if (strcmp(what, "merge") == 0)
         return "it in its parts";
-    if (strcmp(key, "load") == 0)
-        return "synth.load_whole_gpu";
-    return strcmp(key, "gpu_hours_per_day") == 0 ? "'gpu_hours_per_day' in its classes" : "no such thing";
+    return strcmp(key, "load") == 0 ? "synth.load_whole_gpu" : "no such thing";
 }
 
 /* Known keys of traces get their own message, because they are not allowed here.  first: of `keys`.  what: the
@@ -323,7 +308,6 @@ static const char *spec_hint(const char *what, const char *key)
 static void trace_keys_refuse(struct json_object *object, size_t first, const char *what)
 {
     static const char *const keys[] = {"load",
-                                       "gpu_hours_per_day",
                                        "format",
                                        "columns",
                                        "tables",

@@ -82,15 +82,14 @@ struct workload_spec {
     const struct load_model *model;    /* NULL: not drawn from a model */
     uint64_t model_jobs;               /* of a model: the jobs that end the stream; 0: model_until ends it */
     time_ns model_until;               /* of a model: the time that ends it; 0: model_jobs ends it */
-    double model_rate;                 /* of a model: factor of all rates; 0: 1; not with load or gpu_h_per_day */
+    double model_rate;                 /* of a model: factor of all rates; 0: 1; not with load */
     const struct workload_part *parts; /* merged; part_count of them */
     uint32_t part_count;               /* 0: it is not a merge */
     double load;                       /* 0: as recorded; else the GPU load to which arrivals are scaled */
-    double gpu_h_per_day; /* 0: as recorded; else the GPU hours per day to which arrivals are scaled; not with load */
-    uint32_t load_gpus;   /* the GPUs to which loads are relative; 0: those of the run's cluster */
-    time_ns window_from, window_to; /* in the trace's own time (dates: since 1970); both 0: everything */
-    double duration_scale;          /* 1: as recorded */
-    double processors_per_gpu;      /* SWF: default 1 */
+    uint32_t load_gpus;                /* the GPUs to which loads are relative; 0: those of the run's cluster */
+    time_ns window_from, window_to;    /* in the trace's own time (dates: since 1970); both 0: everything */
+    double duration_scale;             /* 1: as recorded */
+    double processors_per_gpu;         /* SWF: default 1 */
     uint16_t gpus_per_node; /* how requests without a number of nodes are shaped; default 8; 0: members of one GPU */
     const struct model_word *models; /* model_count of them, in order; others keep their names */
     uint32_t model_count;

@@ -154,8 +154,6 @@ static void sizes_init(struct synth *synth, struct synth_stream *stream)
 uint32_t synth_load_gpus(const struct synth *synth)
 {
     const struct synth_spec *spec = synth->spec;
-    if (spec->load_whole_gpu == 0)
-        return 0;
     return spec->load_gpus != 0 ? spec->load_gpus : synth->cluster->gpu_count;
 }
 
@@ -176,14 +174,10 @@ static double asked_gpus(const struct synth *synth, const struct synth_stream *s
 static double rate_of(const struct synth *synth, struct synth_stream *stream)
 {
     const struct synth_class *class = stream->class;
-    double asked_s = asked_gpus(synth, stream) * synth_class_mean_s(class), rate;
-    if (class->gpu_h_per_day > 0) {
-        rate = asked_s > 0 ? class->gpu_h_per_day / HOURS_PER_DAY / asked_s : 0;
-    } else {
-        double gpu_s = synth_class_whole_gpus(class) * synth_class_mean_s(class);
-        double load = class->share * synth->spec->load_whole_gpu;
-        rate = gpu_s > 0 ? load * synth_load_gpus(synth) / gpu_s : 0;
-    }
+    const double asked_s = asked_gpus(synth, stream) * synth_class_mean_s(class);
+    const double gpu_s = synth_class_whole_gpus(class) * synth_class_mean_s(class);
+    const double load = class->share * synth->spec->load_whole_gpu;
+    const double rate = gpu_s > 0 ? load * synth_load_gpus(synth) / gpu_s : 0;
     stream->gpu_h_per_day = rate * asked_s * HOURS_PER_DAY;
     return rate;
 }

@@ -45,7 +45,7 @@ void synth_free(struct synth *synth);
 const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster, const char **class_name,
                             uint32_t *index);
 
-/* The GPUs to which loads are relative (0 if every class has GPU hours per day), and the GPU hours that all jobs ask
+/* The GPUs to which loads are relative, and the GPU hours that all jobs ask
  * for per day, as the mean over whole weeks (pieces count as in job_asked_milli). */
 uint32_t synth_load_gpus(const struct synth *synth);
 double synth_gpu_h_per_day(const struct synth *synth);

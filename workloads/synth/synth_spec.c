@@ -160,13 +160,6 @@ static void size_read(const struct json_value *value, struct synth_size *size, s
     size_check(value, size);
 }
 
-static bool asks_gpus(const struct synth_size *size)
-{
-    const struct ask *ask = &size->ask;
-    return ask->gpus != 0 || ask->gpu_milli != 0 || ask->gpu_memory_mib != 0 || size->mig != NULL ||
-           size->claim != NULL || size->gpu_class != NULL;
-}
-
 static void sizes_read(const struct json_value *value, struct synth_class *class, struct arena *arena)
 {
     size_t count = json_array_count(value);
@@ -231,31 +224,6 @@ static void outcome_read(struct json_object *object, struct synth_class *class)
     range_read(object, "memory_bandwidth", &class->bandwidth_low, &class->bandwidth_high);
 }
 
-/* The amount of work: a share of the load, or GPU hours per day. */
-static void work_read(struct json_object *object, struct synth_class *class)
-{
-    struct json_value hours = json_member(object, "gpu_hours_per_day");
-    if (hours.node == NULL) {
-        json_need(object, "share");
-        class->share = json_get_real(object, "share", 0, 1, 0);
-        return;
-    }
-    class->gpu_h_per_day = json_get_real(object, "gpu_hours_per_day", GPU_H_PER_DAY_MIN, GPU_H_PER_DAY_MAX, 1);
-    if (json_has(object, "share"))
-        json_fail(&hours, "a class has 'share' or 'gpu_hours_per_day', not both");
-}
-
-/* GPU hours per day give a rate only if the jobs ask for GPUs. */
-static void work_check(const struct json_value *value, const struct synth_class *class)
-{
-    if (class->gpu_h_per_day == 0)
-        return;
-    for (uint32_t i = 0; i < class->size_count; i++)
-        if (class->sizes[i].weight > 0 && asks_gpus(&class->sizes[i]))
-            return;
-    json_fail(value, "'gpu_hours_per_day' needs a size that asks GPUs");
-}
-
 static void class_read(const struct json_value *value, struct synth_class *class, struct arena *arena)
 {
     struct json_object object;
@@ -267,7 +235,8 @@ static void class_read(const struct json_value *value, struct synth_class *class
     if (class->name == NULL)
         class->name = job_class_name(class->class);
     class->queue = text_kept(&object, "queue", arena);
-    work_read(&object, class);
+    json_need(&object, "share");
+    class->share = json_get_real(&object, "share", 0, 1, 0);
     class->priority = (int32_t)json_get_int(&object, "priority", INT32_MIN, INT32_MAX, PRIORITY_DEFAULT);
     class->is_preemptible = json_get_bool(&object, "preemptible", true);
     class->is_firm_by_priority = !json_has(&object, "preemptible");
@@ -275,10 +244,8 @@ static void class_read(const struct json_value *value, struct synth_class *class
     arrivals_read(&arrivals, &class->arrivals);
     struct json_value sizes = json_member(&object, "sizes");
     sizes_read(&sizes, class, arena);
-    if (!error_is(*value->error))
-        work_check(value, class);
     struct json_value run_time = json_member(&object, "run_time");
-    run_time_read(&run_time, &class->run_time);
+    distribution_read(&class->run_time, &run_time, NULL, true);
     outcome_read(&object, class);
     struct json_value checkpoint = json_member(&object, "checkpoint");
     checkpoint_read(&checkpoint, &class->checkpoint);
@@ -288,27 +255,16 @@ static void class_read(const struct json_value *value, struct synth_class *class
     json_object_close(&object);
 }
 
-static bool has_share(const struct synth_spec *spec)
-{
-    for (uint32_t i = 0; i < spec->class_count; i++)
-        if (spec->classes[i].gpu_h_per_day == 0)
-            return true;
-    return false;
-}
-
 static void classes_check(const struct json_value *value, const struct synth_spec *spec)
 {
     double shares = 0;
-    bool has_shares = has_share(spec);
     for (uint32_t i = 0; i < spec->class_count; i++) {
         shares += spec->classes[i].share;
         for (uint32_t other = 0; other < i; other++)
             if (strcmp(spec->classes[i].name, spec->classes[other].name) == 0)
                 json_fail(value, "two classes have the name '%s'; 'name' must tell them apart", spec->classes[i].name);
     }
-    if (!has_shares && spec->load_whole_gpu != 0)
-        json_fail(value, "no class has a 'share' of 'load_whole_gpu': remove that");
-    else if (has_shares && fabs(shares - 1) > SHARES_TOLERANCE)
+    if (fabs(shares - 1) > SHARES_TOLERANCE)
         json_fail(value, "the shares of the classes must sum to 1, not to %g", shares);
 }
 
@@ -364,8 +320,7 @@ struct synth_spec *synth_read(const struct json_value *value, struct arena *aren
     struct json_value classes = json_member(&object, "classes");
     if (classes.node != NULL)
         classes_read(&classes, spec, arena);
-    if (!error_is(*value->error) && has_share(spec))
-        json_need(&object, "load_whole_gpu");
+    json_need(&object, "load_whole_gpu");
     json_object_close(&object);
     return error_is(*value->error) ? NULL : spec;
 }
@@ -385,5 +340,5 @@ double synth_class_whole_gpus(const struct synth_class *class)
 double synth_class_mean_s(const struct synth_class *class)
 {
     double kept = 1 - class->fail_early * (1 - SYNTH_FAILED_MEAN) - class->cancelled * (1 - SYNTH_CANCELLED_MEAN);
-    return run_time_mean_s(&class->run_time) * kept;
+    return distribution_mean(&class->run_time, 0) * kept;
 }

@@ -11,9 +11,6 @@
 #include "workloads/synth/run_time.h"
 #include "workloads/synth/synth.h"
 
-#define GPU_H_PER_DAY_MIN 1e-9
-#define GPU_H_PER_DAY_MAX 1e12
-
 enum { SYNTH_CLASSES_MAX = 64, SYNTH_SIZES_MAX = 1024 };
 
 struct synth_size {
@@ -31,15 +28,14 @@ struct synth_size {
 struct synth_class {
     const char *name;
     enum job_class class;
-    double share;         /* of the whole-GPU load; 0: gpu_h_per_day is given */
-    double gpu_h_per_day; /* GPU hours that its jobs ask for per day; 0: it has a share */
+    double share; /* of the whole-GPU load */
     int32_t priority;
     const char *queue;                        /* NULL: of the tenants */
     bool is_preemptible, is_firm_by_priority; /* as of struct job */
     struct arrivals_shape arrivals;
     struct synth_size *sizes;
     uint32_t size_count;
-    struct run_time run_time;
+    struct distribution run_time;
     double fail_early, cancelled;           /* probabilities */
     uint16_t sm_active_low, sm_active_high; /* milli */
     uint16_t bandwidth_low, bandwidth_high; /* milli */
@@ -56,7 +52,7 @@ struct synth_tenancy {
 struct synth_spec {
     time_ns duration;      /* TIME_NEVER: job_count ends it */
     uint64_t job_count;    /* UINT64_MAX: duration ends it */
-    double load_whole_gpu; /* of all classes with a share */
+    double load_whole_gpu; /* of all classes */
     uint32_t load_gpus;    /* the GPUs to which the load is relative; 0: those of the cluster */
     struct synth_tenancy tenants;
     struct synth_class *classes;
