@@ -84,20 +84,6 @@ static void members_that_have_succeeded_are_left_out(void **state)
     trace_case_release(&read);
 }
 
-static void patience_is_of_the_job(void **state)
-{
-    (void)state;
-    struct trace_case read =
-        trace_case_read(MUST ", 'gpus': 1, 'preemption_delay_s': 1.5, 'stale_after_s': 'never'}\n" MUST
-                             ", 'gpus': 1, 'stale_after_s': 0}\n",
-                        &jsonl, NULL);
-    assert_int_equal(read.jobs[0].preemption_delay, 1500 * TIME_NS_PER_MS);
-    assert_true(read.jobs[0].stale_after == TIME_NEVER);
-    assert_int_equal(read.jobs[1].preemption_delay, JOB_AS_QUEUE);
-    assert_int_equal(read.jobs[1].stale_after, 0);
-    trace_case_release(&read);
-}
-
 static void refused(const char *text, unsigned line, unsigned column, const char *says)
 {
     trace_case_refused(text, &jsonl, NULL, line, column, says);
@@ -170,7 +156,6 @@ int main(void)
         cmocka_unit_test(test_native_names),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(members_that_have_succeeded_are_left_out),
-        cmocka_unit_test(patience_is_of_the_job),
 
         cmocka_unit_test(test_bad_lines),
         cmocka_unit_test(test_bad_groups),
