@@ -11,7 +11,6 @@
 #include "policies/placement/placement.h"
 #include "policies/preemption/preemption.h"
 #include "policies/queues/queues.h"
-#include "policies/queues/selection_order.h"
 #include "policies/quota/quota.h"
 #include "policies/state/headroom.h"
 
@@ -118,8 +117,6 @@ struct plan_scratch {
     uint32_t *class_queues; /* class queues that may ask for a plan */
     size_t class_queue_capacity;
     uint32_t class_queue_count;
-    bool is_ordered;
-    struct selection_order selection_order; /* those of class_queues that are left, if is_ordered */
     struct quota_round rounds[QUOTA_ROUNDS_MAX];
     uint32_t round_count, round; /* round_count 0: the quota policy asks for none */
     bool is_seeking;             /* victims are searched: the rounds apply */
