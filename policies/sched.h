@@ -191,7 +191,8 @@ struct job_history {
 };
 void sched_job_history_told(struct sched *sched, job_id job, const struct job_history *history, time_ns now);
 /* The user's decayed usage in that queue (policies/state/accounts.h), in thousandths of a unit-second, takes the place
- * of what was known.  Only order policies that count usage keep it.  That of queues stands in their table: usage_ppm. */
+ * of what was known.  Only order policies that count usage keep it.  That of queues stands in their table
+ * (usage_ppm). */
 void sched_user_usage_told(struct sched *sched, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now);
 /* A START took effect. */
 void sched_job_started(struct sched *sched, job_id job, decision_id decision, time_ns now);

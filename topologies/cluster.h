@@ -166,7 +166,7 @@ static inline bool cluster_is_split(const struct cluster *cluster, node_id node)
 /* Number of the level with that name, from 1; 0: there is none. */
 uint8_t cluster_level_of(const struct cluster *cluster, struct text name);
 
-/* Build from JSON; topologies/README.md lists every field.  Fails through the value's sticky error, and returns NULL. */
+/* Build from JSON; topologies/README.md lists every field.  NULL: it failed, through the value's sticky error. */
 struct cluster *cluster_read(const struct json_value *value);
 
 /* Append the cluster as one line of JSON.  cluster_read makes an equal cluster of it. */

@@ -250,8 +250,8 @@ static bool has_hope(const struct sched *sched, uint32_t count)
 }
 
 /* Find for which of the class queues a GPU could be cut.  If some GPU rests it stays unknown: each class queue is then
- * tried in turn, which finds the end of the rest.  Without it, a day of scenarios/mig-inference.json at a load of 1.2, with
- * `wait_s` 300 and `needs` gpu, takes 2.5 times the instructions. */
+ * tried in turn, which finds the end of the rest.  Without it, a day of scenarios/mig-inference.json at a load of 1.2,
+ * with `wait_s` 300 and `needs` gpu, takes 2.5 times the instructions. */
 static void look_for_hope(struct sched *sched, uint32_t count)
 {
     struct repartition_book *book = sched->repartitions;

@@ -210,8 +210,8 @@ static void fill_inputs(const struct run *run, struct manifest *manifest)
     const struct plugins *plugins = &run->scenario.plugins;
     const char *path = run->options->scenario.path;
     /* scenario, record, cluster, capacity; of a merge each part has its own */
-    struct result_input *inputs = manifest->inputs = mem_zalloc(
-        4 + (1 + WORKLOAD_PARTS_MAX) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX, sizeof *inputs);
+    struct result_input *inputs = manifest->inputs =
+        mem_zalloc(4 + (1 + WORKLOAD_PARTS_MAX) * (1 + SIDE_FILES_MAX) + PLUGINS_MAX, sizeof *inputs);
     size_t count = 0;
     if (run->scenario.digest[0] != '\0')
         inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = run->scenario.digest};

@@ -5,8 +5,8 @@
  *   TRY(sweep_work(&options, &tally));
  *
  * Each run has a process of its own (base/worker_pool.h), whose time and memory may be limited.  This process keeps
- * what comes back (studies/sweep/sweep_books.h).  Share i of n has the runs i, i + n, i + 2n, ... of the plan; it may be
- * made by any process on any machine that sees the folder and the inputs, at any time, again or twice at once.
+ * what comes back (studies/sweep/sweep_books.h).  Share i of n has the runs i, i + n, i + 2n, ... of the plan; it may
+ * be made by any process on any machine that sees the folder and the inputs, at any time, again or twice at once.
  *
  * Law: a run that crashes, runs out of memory or takes too long is a recorded failure of that run alone.  A run that is
  * recorded as done is not made again.  A failed one is made again if it was killed from outside, or if `retries`.  What

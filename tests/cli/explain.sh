@@ -111,7 +111,7 @@ for at in 50 650 busiest; do
     [ "$status" -eq 0 ] && cmp -s expected.out said.out || fail "explain a fork at $at: $(cat said.out said.err)"
 done
 "$program" report waits >report.txt
-grep -q '^Wait by reason  *job h  *share$' report.txt && grep -q '^  Priority  *0.34  *65.1 %$' report.txt ||
+grep -A1 '^Wait by reason' report.txt | grep -q 'job h  *share$' && grep -q '^  Priority  *0.34  *65.1 %$' report.txt ||
     fail "the report does not tell what jobs waited for: $(cat report.txt)"
 grep -q 'wait_quota_limit_job_h' waits/result.json && fail 'a wait that nobody had is told'
 grep -q '"wait_resources_job_h": {"value": 0.18' waits/result.json || fail 'no metric of waits'

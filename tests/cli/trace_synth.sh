@@ -27,13 +27,13 @@ error: give either --jobs or --days: a model goes on for ever
 END
 cat >bad.json <<'END'
 {"workload_model": 1,
- "streams": [{"name": "a", "arrivals": {"jobs_per_day": 5, "burst": 3},
+ "streams": [{"name": "a", "arrivals": {"jobs_per_day": 5, "cycel": 3},
               "kinds": [{"gpus": 1, "run_time": {"distribution": "exponential", "mean": "1h"}}]}]}
 END
 windtunnel trace synth bad.json --jobs 1
 [ "$status" -eq 2 ] || fail "a bad model: status $status"
 grep -q '^error: bad.json:2:' said.err || fail "a bad model: $(cat said.err)"
-grep -q bursts said.err || fail "a bad model, no hint: $(cat said.err)"
+grep -q "mean .*cycle" said.err || fail "a bad model, no hint: $(cat said.err)"
 
 # ---- Fit, draw, compare ----
 

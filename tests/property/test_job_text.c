@@ -20,22 +20,9 @@ static int64_t value_of(const struct job_text *text, uint32_t nth)
     return value != text->usual ? value : value + (value < high ? 1 : -1);
 }
 
-static struct cluster *cluster_new(void)
-{
-    static const char text[] = "{\"pools\": [{\"name\": \"h\", \"nodes\": 2, \"gpus_per_node\": 8}]}";
-    struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster", (struct text){text, sizeof text - 1}, ERROR_CONFIG);
-    assert_false(error_is(error));
-    const struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root);
-    assert_non_null(cluster);
-    json_doc_free(doc);
-    return cluster;
-}
-
 TEST(test_wire)
 {
-    struct cluster *cluster = cluster_new();
+    struct cluster *cluster = cluster_uniform_new(2, 8);
     struct queue_table *queues = queue_table_new();
     struct wire wire = {.cluster = cluster, .queues = queues};
     for (int field = 0; field < NATIVE_FIELD_COUNT; field++)

@@ -133,6 +133,14 @@ void sched_job_observed(struct sched *sched, job_id job, const struct observatio
 {
     (void)sched, (void)job, (void)observation, (void)now;
 }
+void sched_job_history_told(struct sched *sched, job_id job, const struct job_history *history, time_ns now)
+{
+    (void)sched, (void)job, (void)history, (void)now;
+}
+void sched_user_usage_told(struct sched *sched, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now)
+{
+    (void)sched, (void)queue, (void)user, (void)usage_milli, (void)now;
+}
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now)
 {
     (void)sched, (void)decision, (void)why, (void)now;

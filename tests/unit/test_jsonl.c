@@ -76,19 +76,6 @@ TEST(members_that_have_succeeded_are_left_out)
     trace_case_release(&read);
 }
 
-TEST(patience_is_of_the_job)
-{
-    struct trace_case read =
-        trace_case_read(MUST ", 'gpus': 1, 'preemption_delay_s': 1.5, 'stale_after_s': 'never'}\n" MUST
-                             ", 'gpus': 1, 'stale_after_s': 0}\n",
-                        &jsonl, NULL);
-    assert_int_equal(read.jobs[0].preemption_delay, 1500 * TIME_NS_PER_MS);
-    assert_true(read.jobs[0].stale_after == TIME_NEVER);
-    assert_int_equal(read.jobs[1].preemption_delay, JOB_AS_QUEUE);
-    assert_int_equal(read.jobs[1].stale_after, 0);
-    trace_case_release(&read);
-}
-
 static void refused(const char *text, unsigned line, unsigned column, const char *says)
 {
     trace_case_refused(text, &jsonl, NULL, line, column, says);
