@@ -66,10 +66,7 @@ static void hint_nearest_model(const struct reading *reading, struct text name, 
     for (uint32_t i = 0; i < reading->own_model_count; i++)
         names[count++] = reading->own_models[i].name;
     names[count] = NULL;
-    const char *nearest = text_nearest(name, names);
-    if (nearest != NULL)
-        error_set_hint(error, "did you mean '%s'?", nearest);
-    else
+    if (!error_hint_nearest(error, name, names))
         error_set_hint(error, "define it under 'gpu_models', or take 'generic'");
 }
 
