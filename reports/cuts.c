@@ -94,31 +94,16 @@ static void tally_merge(struct tally *into, const struct tally *from)
     into->zero_waits += from->zero_waits;
     into->zero_admissions += from->zero_admissions;
     into->evictions += from->evictions;
-    if (from->wait_ns_max > into->wait_ns_max)
-        into->wait_ns_max = from->wait_ns_max;
-    into->wait_ns += from->wait_ns;
-    into->asked_milli_ns += from->asked_milli_ns;
-    into->allocated_milli_ns += from->allocated_milli_ns;
-    into->kept_milli_ns += from->kept_milli_ns;
-    into->limit_milli_ns += from->limit_milli_ns;
-    into->lost_gpu_ns += from->lost_gpu_ns;
-    into->preempted_gpu_ns += from->preempted_gpu_ns;
     into->evictions_wasted += from->evictions_wasted;
+    into->slowdowns += from->slowdowns;
     for (int source = 0; source < RECORD_SOURCE_COUNT; source++)
         into->admissions[source] += from->admissions[source];
-    into->slowdowns += from->slowdowns;
-    into->slowdown_micro += from->slowdown_micro;
-    into->slowdown_completed_micro += from->slowdown_completed_micro;
-    for (int reason = 0; reason < REASON_COUNT; reason++)
-        into->waits_ns[reason] += from->waits_ns[reason];
-    lost_merge(&into->lost, &from->lost);
-    communication_merge(&into->communication, &from->communication);
-    activity_merge(&into->activity, &from->activity);
-    faults_merge(&into->faults, &from->faults);
-    pulls_merge(&into->pulls, &from->pulls);
-    idle_merge(&into->idle, &from->idle);
-    recorded_merge(&into->recorded, &from->recorded);
-    deadlines_merge(&into->deadlines, &from->deadlines);
+    if (from->wait_ns_max > into->wait_ns_max)
+        into->wait_ns_max = from->wait_ns_max;
+    if (from->blast_gpu_milli_max > into->blast_gpu_milli_max)
+        into->blast_gpu_milli_max = from->blast_gpu_milli_max;
+    for (int sum = 0; sum < SUM_COUNT; sum++)
+        into->sums[sum] += from->sums[sum];
 }
 
 static uint32_t kind_size(const struct cell *cell)
@@ -230,20 +215,14 @@ static struct group *group_of(struct metrics *metrics, enum cut_kind kind, const
 /* Values that most runs do not have, and the ranks of groups for them. */
 struct rare {
     struct points *points;
-    size_t ranks; /* offset in struct group */
+    size_t ranks;         /* offset in struct group */
+    enum tally_sum count; /* of the jobs that have a value */
     uint8_t percents[2], percent_count;
 };
 
 static struct ranks *ranks_in(struct group *group, const struct rare *rare)
 {
     return (struct ranks *)(void *)((char *)group + rare->ranks);
-}
-
-static uint64_t rare_count(const struct group *group, const struct rare *rare)
-{
-    return rare->ranks == offsetof(struct group, slowdown) ? group->tally.communication.slowdowns
-           : rare->ranks == offsetof(struct group, ready)  ? group->tally.pulls.jobs
-                                                           : group->tally.pulls.ready;
 }
 
 static void rank_rare(struct metrics *metrics, const struct rare *rare)
@@ -254,8 +233,8 @@ static void rank_rare(struct metrics *metrics, const struct rare *rare)
     for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
         struct cut *cut = &metrics->cuts[kind];
         for (uint32_t slot = 0; slot < cut->slot_count; slot++)
-            ranks_init(ranks_in(&cut->groups[slot], rare), rare_count(&cut->groups[slot], rare), 0, rare->percents,
-                       rare->percent_count);
+            ranks_init(ranks_in(&cut->groups[slot], rare), (uint64_t)cut->groups[slot].tally.sums[rare->count], 0,
+                       rare->percents, rare->percent_count);
         for (size_t i = 0; cut->slot_count > 0 && i < rare->points->count; i++) {
             const struct point *point = &rare->points->sorted[i];
             ranks_see(ranks_in(group_of(metrics, kind, point), rare), point->value);
@@ -266,9 +245,9 @@ static void rank_rare(struct metrics *metrics, const struct rare *rare)
 static void rank_rares(struct metrics *metrics)
 {
     const struct rare rares[] = {
-        {&metrics->slowdowns, offsetof(struct group, slowdown), {95}, 1},
-        {&metrics->ready, offsetof(struct group, ready), {50, 99}, 2},
-        {&metrics->cold, offsetof(struct group, cold), {50, 99}, 2},
+        {&metrics->slowdowns, offsetof(struct group, slowdown), SUM_COMMUNICATION_SLOWED_JOBS, {95}, 1},
+        {&metrics->ready, offsetof(struct group, ready), SUM_PULL_JOBS, {50, 99}, 2},
+        {&metrics->cold, offsetof(struct group, cold), SUM_READY_JOBS, {50, 99}, 2},
     };
     for (size_t r = 0; r < sizeof rares / sizeof rares[0]; r++)
         rank_rare(metrics, &rares[r]);

@@ -73,35 +73,29 @@ static void fill_group(const struct group *group, double *value)
     if (waited > 0) {
         for (int i = 0; i < 3; i++)
             value[METRIC_QUEUE_TIME_P50_S + i] = time_to_seconds(group->wait.value[i]);
-        value[METRIC_QUEUE_TIME_MEAN_S] = (double)tally->wait_ns / (double)waited / 1e9;
+        value[METRIC_QUEUE_TIME_MEAN_S] = (double)tally->sums[SUM_WAIT_NS] / (double)waited / 1e9;
         value[METRIC_QUEUE_TIME_MAX_S] = time_to_seconds(tally->wait_ns_max);
         value[METRIC_ADMISSION_P99_S] = time_to_seconds(group->admission.value[0]);
     }
     if (tally->slowdowns > 0)
-        value[METRIC_SLOWDOWN_BOUNDED_MEAN] = (double)tally->slowdown_micro / (double)tally->slowdowns / 1e6;
+        value[METRIC_SLOWDOWN_BOUNDED_MEAN] = (double)tally->sums[SUM_SLOWDOWN_MICRO] / (double)tally->slowdowns / 1e6;
     if (tally->jobs[END_COMPLETED] > 0)
         value[METRIC_SLOWDOWN_BOUNDED_COMPLETED_MEAN] =
-            (double)tally->slowdown_completed_micro / (double)tally->jobs[END_COMPLETED] / 1e6;
-    value[METRIC_ASKED_GPU_H] = milli_ns_to_hours(tally->asked_milli_ns);
-    value[METRIC_ALLOCATED_GPU_H] = milli_ns_to_hours(tally->allocated_milli_ns);
-    if (tally->allocated_milli_ns > 0)
-        value[METRIC_GOODPUT_RATIO] = (double)tally->kept_milli_ns / (double)tally->allocated_milli_ns;
+            (double)tally->sums[SUM_SLOWDOWN_COMPLETED_MICRO] / (double)tally->jobs[END_COMPLETED] / 1e6;
+    value[METRIC_ASKED_GPU_H] = milli_ns_to_hours(tally->sums[SUM_ASKED_MILLI_NS]);
+    value[METRIC_ALLOCATED_GPU_H] = milli_ns_to_hours(tally->sums[SUM_ALLOCATED_MILLI_NS]);
+    if (tally->sums[SUM_ALLOCATED_MILLI_NS] > 0)
+        value[METRIC_GOODPUT_RATIO] =
+            (double)tally->sums[SUM_KEPT_MILLI_NS] / (double)tally->sums[SUM_ALLOCATED_MILLI_NS];
     for (int reason = 0; reason < REASON_COUNT; reason++)
-        if (tally->waits_ns[reason] > 0 && wait_metrics[reason] != 0)
-            value[wait_metrics[reason]] = (double)tally->waits_ns[reason] / ns_per_hour;
-    value[METRIC_LIMIT_GPU_H] = milli_ns_to_hours(tally->limit_milli_ns);
-    value[METRIC_LOST_GPU_H] = (double)tally->lost_gpu_ns / ns_per_hour;
-    value[METRIC_LOST_BY_PREEMPTION_GPU_H] = (double)tally->preempted_gpu_ns / ns_per_hour;
+        if (tally->sums[SUM_WAITS_NS + reason] > 0 && wait_metrics[reason] != 0)
+            value[wait_metrics[reason]] = (double)tally->sums[SUM_WAITS_NS + reason] / ns_per_hour;
+    value[METRIC_LIMIT_GPU_H] = milli_ns_to_hours(tally->sums[SUM_LIMIT_MILLI_NS]);
+    value[METRIC_LOST_GPU_H] = (double)tally->sums[SUM_LOST_GPU_NS] / ns_per_hour;
+    value[METRIC_LOST_BY_PREEMPTION_GPU_H] = (double)tally->sums[SUM_PREEMPTED_GPU_NS] / ns_per_hour;
     if (tally->evictions > 0)
-        value[METRIC_LOST_PER_EVICTION_S] = (double)tally->lost_gpu_ns / 1e9 / (double)tally->evictions;
-    lost_fill(&tally->lost, value);
-    communication_fill(group, value);
-    activity_fill(&tally->activity, value);
-    faults_fill(&tally->faults, value);
-    pulls_fill(group, value);
-    idle_fill(&tally->idle, value);
-    recorded_fill(&tally->recorded, value);
-    deadlines_fill(&tally->deadlines, value);
+        value[METRIC_LOST_PER_EVICTION_S] = (double)tally->sums[SUM_LOST_GPU_NS] / 1e9 / (double)tally->evictions;
+    sums_fill(group, value);
 }
 
 static double jain_fairness(const struct cut *queues)
@@ -110,9 +104,9 @@ static double jain_fairness(const struct cut *queues)
     uint64_t count = 0;
     for (size_t i = 0; i < queues->count; i++) {
         const struct tally *tally = &queues->groups[queues->order[i]].tally;
-        if (tally->asked_milli_ns == 0)
+        if (tally->sums[SUM_ASKED_MILLI_NS] == 0)
             continue;
-        double served = (double)tally->allocated_milli_ns / (double)tally->asked_milli_ns;
+        double served = (double)tally->sums[SUM_ALLOCATED_MILLI_NS] / (double)tally->sums[SUM_ASKED_MILLI_NS];
         sum += served;
         sum_of_squares += served * served;
         count++;
@@ -156,7 +150,7 @@ static void fill_window(const struct metrics *metrics, double *value)
     if (metrics->has_declared_activity)
         value[METRIC_IDLE_HELD_RATIO] = (to->idle_held_gpu_s - from->idle_held_gpu_s) / gpu_s;
     value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;
-    const wide_int asked = metrics->cuts[CUT_ALL].groups[0].tally.asked_milli_ns + metrics->rejected_milli_ns;
+    const wide_int asked = metrics->cuts[CUT_ALL].groups[0].tally.sums[SUM_ASKED_MILLI_NS] + metrics->rejected_milli_ns;
     value[METRIC_OFFERED_LOAD_RATIO] = (double)asked / (GPU_MILLI * 1e9) / gpu_s;
     value[METRIC_DOWN_RATIO] = (to->down_gpu_s - from->down_gpu_s) / gpu_s;
 }

@@ -136,15 +136,15 @@ static __attribute__((noinline)) void tally_add(struct tally *tally, const struc
     tally->zero_admissions += sums->zero_admission;
     if (row->wait > tally->wait_ns_max)
         tally->wait_ns_max = row->wait;
-    tally->wait_ns += row->wait;
-    tally->asked_milli_ns += sums->asked;
-    tally->allocated_milli_ns += sums->allocated;
-    tally->kept_milli_ns += sums->kept;
-    tally->limit_milli_ns += sums->limit;
+    tally->sums[SUM_WAIT_NS] += row->wait;
+    tally->sums[SUM_ASKED_MILLI_NS] += sums->asked;
+    tally->sums[SUM_ALLOCATED_MILLI_NS] += sums->allocated;
+    tally->sums[SUM_KEPT_MILLI_NS] += sums->kept;
+    tally->sums[SUM_LIMIT_MILLI_NS] += sums->limit;
     tally->admissions[row->source] += row->start != TIME_NEVER;
     tally->slowdowns += sums->slowdown_micro > 0;
-    tally->slowdown_micro += sums->slowdown_micro;
-    tally->slowdown_completed_micro += row->state == END_COMPLETED ? sums->slowdown_micro : 0;
+    tally->sums[SUM_SLOWDOWN_MICRO] += sums->slowdown_micro;
+    tally->sums[SUM_SLOWDOWN_COMPLETED_MICRO] += row->state == END_COMPLETED ? sums->slowdown_micro : 0;
 }
 
 static bool has_losses(const struct job_row *row)
@@ -157,16 +157,16 @@ static void add_losses(struct tally *tally, const struct job_row *row)
 {
     tally->evictions += row->evictions;
     tally->evictions_wasted += row->evictions_wasted;
-    tally->lost_gpu_ns += row->lost_gpu_ns;
-    tally->preempted_gpu_ns += row->preempted_gpu_ns;
+    tally->sums[SUM_LOST_GPU_NS] += row->lost_gpu_ns;
+    tally->sums[SUM_PREEMPTED_GPU_NS] += row->preempted_gpu_ns;
 }
 
 static void add_waits(struct tally *queue, struct tally *cell, const struct wait_times *waits)
 {
     for (uint32_t left = waits->mask; left != 0; left &= left - 1) {
         int reason = __builtin_ctz(left);
-        queue->waits_ns[reason] += waits->of[reason];
-        cell->waits_ns[reason] += waits->of[reason];
+        queue->sums[SUM_WAITS_NS + reason] += waits->of[reason];
+        cell->sums[SUM_WAITS_NS + reason] += waits->of[reason];
     }
 }
 
@@ -267,26 +267,8 @@ static struct error on_job(void *self, const struct job_row *row)
     }
     if (row->waits != NULL)
         add_waits(queue_tally, &cell->tally, row->waits);
-    if (row->lost != NULL)
-        lost_add(queue_tally, &cell->tally, row->lost);
-    if (job_row_communicates(row))
-        communication_add(metrics, row, queue, cell, allocated);
-    if (job_row_is_active(row)) {
-        activity_add(&queue_tally->activity, row);
-        activity_add(&cell->tally.activity, row);
-    }
-    if (row->faults != NULL)
-        faults_add(queue_tally, &cell->tally, row->faults);
-    if (row->pulls != NULL)
-        pulls_add(metrics, row, queue, cell);
-    if (row->idle != NULL)
-        idle_add(queue_tally, &cell->tally, row->idle);
-    if (row->has_recorded_wait && row->state != END_REJECTED) {
-        recorded_add(&queue_tally->recorded, row);
-        recorded_add(&cell->tally.recorded, row);
-    }
-    if (row->deadline != TIME_NEVER)
-        deadlines_add(queue_tally, &cell->tally, row);
+    sums_add(metrics, row, queue_tally, &cell->tally,
+             (struct point){.queue = queue, .cell = (uint16_t)(cell - metrics->cells)});
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)

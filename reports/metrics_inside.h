@@ -24,83 +24,79 @@ enum {
     QUEUE_CACHE_SLOTS = 1024, /* a power of two */
 };
 
-/* Sums over those of the counted jobs that declare communication. */
-struct communication_tally {
-    uint64_t jobs, slowdowns; /* slowdowns: jobs of which there is one */
-    wide_int held_milli_ns, exposed_gpu_us, slowed_gpu_us;
-    wide_int network_gpu_us, network_byte_us; /* GPU time, and GPU time x bytes/s */
-    wide_int planned_gpu_us, planned_mfu_us;  /* GPU time, and GPU time x MFU in millionths */
-    wide_int slowdown_micro;                  /* each rounded down to a millionth */
-};
-
-/* Sums over those of the counted jobs whose SM activity the workload declares. */
-struct activity_tally {
-    uint64_t jobs;
-    wide_int active_gpu_us, idle_held_gpu_us;
-};
-
-/* Sums over those of the counted jobs that may have faults. */
-struct fault_tally {
-    uint64_t jobs, own, killed[RECORD_FAULT_COUNT];
-    wide_int lost_gpu_ns;
-    int64_t blast_gpu_milli; /* the most of one fault */
-};
-
-/* Sums over the counted jobs that a monitor measures. */
-struct idle_tally {
-    uint64_t jobs, notified, shrunk, evicted, disturbed;
-    wide_int given_gpu_us;
-};
-
-/* Sums over the counted jobs whose wait was recorded, in ns. */
-struct recorded_tally {
-    uint64_t jobs, near;                 /* near: simulated within a minute of the record, or within a tenth of it */
-    wide_int recorded, simulated, apart; /* apart: of the differences, without their signs */
-};
-
-/* Sums over those of the counted jobs that have a deadline. */
-struct deadline_tally {
-    uint64_t jobs, missed;
-    wide_int late_ns;
-};
-
-/* Sums over the counted jobs of a world with cold starts. */
-struct pull_tally {
-    uint64_t jobs, ready; /* ready: jobs that were so once */
-    wide_int cold_ns;     /* from their first start until they were */
-    wide_int bytes[RECORD_PULL_COUNT];
-};
-
-/* Sums over those of the counted jobs whose checkpoints are charged, or that may start cold. */
-struct lost_tally {
-    uint64_t jobs;
-    wide_int gpu_ns[LOST_CAUSE_COUNT];
+/* What tallies sum over the counted jobs.  A number of jobs stands before the sums over these jobs (metrics_sums.c). */
+enum tally_sum {
+    SUM_WAIT_NS,
+    SUM_ASKED_MILLI_NS, /* GPU-milli x time */
+    SUM_ALLOCATED_MILLI_NS,
+    SUM_KEPT_MILLI_NS,
+    SUM_LIMIT_MILLI_NS, /* the part of SUM_ALLOCATED_MILLI_NS of jobs that were killed at their limit */
+    SUM_LOST_GPU_NS,
+    SUM_PREEMPTED_GPU_NS,
+    /* of jobs that ran and ended, and of those that completed; each rounded down to a millionth */
+    SUM_SLOWDOWN_MICRO,
+    SUM_SLOWDOWN_COMPLETED_MICRO,
+    SUM_WAITS_NS, /* by reason */
+    /* whose checkpoints are charged, or that may start cold */
+    SUM_CHARGED_JOBS = SUM_WAITS_NS + REASON_COUNT,
+    SUM_CHARGED_GPU_NS, /* by cause */
+    /* that declare communication */
+    SUM_COMMUNICATION_JOBS = SUM_CHARGED_GPU_NS + LOST_CAUSE_COUNT,
+    SUM_HELD_MILLI_NS,
+    SUM_EXPOSED_GPU_US,
+    SUM_SLOWED_GPU_US,
+    SUM_NETWORK_GPU_US,
+    SUM_NETWORK_BYTE_US, /* GPU time x bytes/s */
+    SUM_PLANNED_GPU_US,
+    SUM_PLANNED_MFU_US,             /* GPU time x MFU in millionths */
+    SUM_COMMUNICATION_SLOWED_JOBS,  /* of which there is a slowdown */
+    SUM_COMMUNICATION_SLOWED_MICRO, /* their slowdowns, each rounded down to a millionth */
+    /* whose SM activity the workload declares */
+    SUM_ACTIVITY_JOBS,
+    SUM_ACTIVE_GPU_US,
+    SUM_IDLE_HELD_GPU_US,
+    /* that may have faults */
+    SUM_FAULT_JOBS,
+    SUM_FAULTS,
+    SUM_KILLED_BY_NEIGHBOUR, /* by cause */
+    SUM_LOST_BY_NEIGHBOUR_GPU_NS = SUM_KILLED_BY_NEIGHBOUR + RECORD_FAULT_COUNT,
+    /* of a world with cold starts */
+    SUM_PULL_JOBS,
+    SUM_READY_JOBS,                                              /* that were ready once */
+    SUM_COLD_NS,                                                 /* from their first start until they were */
+    SUM_PULLED_BYTES,                                            /* by source */
+    SUM_PULLED_FAR_BYTES = SUM_PULLED_BYTES + RECORD_PULL_COUNT, /* not on the node already */
+    SUM_PULLED_ALL_BYTES,
+    /* that a monitor measures */
+    SUM_MONITORED_JOBS,
+    SUM_NOTIFIED_JOBS,
+    SUM_SHRINKS,
+    SUM_IDLE_EVICTIONS,
+    SUM_DISTURBED,
+    SUM_GIVEN_GPU_US,
+    /* whose wait was recorded */
+    SUM_RECORDED_JOBS,
+    SUM_NEAR_JOBS, /* simulated within a minute of the record, or within a tenth of it */
+    SUM_RECORDED_NS,
+    SUM_WAIT_ERROR_NS,
+    SUM_WAIT_ERROR_ABS_NS,
+    /* that have a deadline */
+    SUM_DEADLINE_JOBS,
+    SUM_MISSED_JOBS,
+    SUM_LATE_NS,
+    SUM_COUNT
 };
 
 /* Sums over some of the counted jobs. */
 struct tally {
     uint64_t jobs[END_STATE_COUNT];
     uint64_t zero_waits, zero_admissions; /* counted instead of kept as points */
-    uint64_t evictions;
-    int64_t wait_ns_max;
-    wide_int wait_ns;
-    wide_int asked_milli_ns, allocated_milli_ns, kept_milli_ns; /* GPU-milli x time */
-    wide_int limit_milli_ns; /* the part of allocated_milli_ns of jobs that were killed at their limit */
-    wide_int lost_gpu_ns, preempted_gpu_ns;
+    uint64_t evictions, evictions_wasted;
+    uint64_t slowdowns;                       /* jobs in SUM_SLOWDOWN_MICRO */
     uint64_t admissions[RECORD_SOURCE_COUNT]; /* jobs that started, by the source of their space */
-    uint64_t evictions_wasted;
-    wide_int waits_ns[REASON_COUNT];
-    /* Of jobs that ran and ended, and of those that completed; each rounded down to a millionth. */
-    uint64_t slowdowns;
-    wide_int slowdown_micro, slowdown_completed_micro;
-    struct communication_tally communication;
-    struct activity_tally activity;
-    struct fault_tally faults;
-    struct idle_tally idle;
-    struct recorded_tally recorded;
-    struct deadline_tally deadlines;
-    struct lost_tally lost;
-    struct pull_tally pulls;
+    int64_t wait_ns_max;
+    int64_t blast_gpu_milli_max; /* of one fault */
+    wide_int sums[SUM_COUNT];
 };
 
 struct cell {
@@ -358,47 +354,16 @@ struct metrics {
 extern const struct metric metric_table[METRIC_COUNT];
 extern const char *const better_names[]; /* by enum better */
 
-/* Add a counted job whose checkpoints are charged, to its queue and its cell (metrics_lost.c). */
-void lost_add(struct tally *queue, struct tally *cell, const struct lost_row *row);
-void lost_merge(struct lost_tally *into, const struct lost_tally *from);
-void lost_fill(const struct lost_tally *tally, double *value); /* nothing if checkpoints are free */
+/* Add what only some jobs have, of a counted job, to the tallies of its queue and its cell (metrics_sums.c).
+ * point: without its value. */
+void sums_add(struct metrics *metrics, const struct job_row *row, struct tally *queue, struct tally *cell,
+              struct point point);
+void sums_fill(const struct group *group, double *value); /* nothing of what no job has */
 
-/* Add a counted job that declares communication, to its queue and its cell.  held_milli_ns: GPU-milli x time that it
- * held while it ran (metrics_communication.c). */
-void communication_add(struct metrics *metrics, const struct job_row *row, uint32_t queue, struct cell *cell,
-                       wide_int held_milli_ns);
-void communication_merge(struct communication_tally *into, const struct communication_tally *from);
-void communication_fill(const struct group *group, double *value); /* nothing if no job declares any */
-
-/* The same of a job whose SM activity the workload declares (metrics_activity.c). */
-void activity_add(struct activity_tally *tally, const struct job_row *row);
-void activity_merge(struct activity_tally *into, const struct activity_tally *from);
-void activity_fill(const struct activity_tally *tally, double *value);
-
-/* Add a counted job that may have faults, to its queue and its cell (metrics_faults.c). */
-void faults_add(struct tally *queue, struct tally *cell, const struct fault_row *row);
-void faults_merge(struct fault_tally *into, const struct fault_tally *from);
-void recorded_add(struct recorded_tally *tally, const struct job_row *row);
-void recorded_merge(struct recorded_tally *into, const struct recorded_tally *from);
-void recorded_fill(const struct recorded_tally *tally, double *value); /* nothing if no wait was recorded */
+/* GPUs that are allocated, and those of a recorded schedule (metrics_recorded.c). */
 void recorded_load_add(struct metrics *metrics, const struct job_row *row);
 void recorded_load_compare(struct metrics *metrics, time_ns until);                   /* before samples are thinned */
-void recorded_load_fill(const struct metrics *metrics, time_ns until, double *value); /* as recorded_fill */
-
-/* Add a counted job that has a deadline, to its queue and its cell (metrics_deadlines.c). */
-void deadlines_add(struct tally *queue, struct tally *cell, const struct job_row *row);
-void deadlines_merge(struct deadline_tally *into, const struct deadline_tally *from);
-void deadlines_fill(const struct deadline_tally *tally, double *value); /* nothing if no job has a deadline */
-
-void idle_add(struct tally *queue, struct tally *cell, const struct idle_row *row);
-void idle_merge(struct idle_tally *into, const struct idle_tally *from);
-void idle_fill(const struct idle_tally *tally, double *value);    /* nothing if the world has no monitor */
-void faults_fill(const struct fault_tally *tally, double *value); /* nothing if the world has none */
-
-/* Add a counted job of a world with cold starts (metrics_pulls.c). */
-void pulls_add(struct metrics *metrics, const struct job_row *row, uint32_t queue, struct cell *cell);
-void pulls_merge(struct pull_tally *into, const struct pull_tally *from);
-void pulls_fill(const struct group *group, double *value); /* nothing without cold starts */
+void recorded_load_fill(const struct metrics *metrics, time_ns until, double *value); /* nothing without a record */
 
 /* Find the tenant of each queue (metric_tenants.c). */
 void tenants_find(struct metrics *metrics);
