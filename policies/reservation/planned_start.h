@@ -15,10 +15,10 @@
 #ifndef POLICIES_RESERVATION_PLANNED_START_H
 #define POLICIES_RESERVATION_PLANNED_START_H
 
+#include "policies/state/planned_end.h"
 #include "policies/state/profile.h"
+#include "policies/state/sched_state.h"
 #include "policies/util/node_marks.h"
-
-struct sched;
 
 struct running_end {
     time_ns end;
@@ -155,7 +155,12 @@ struct overtake_scratch {
 /* ---- planned_start_book.c */
 
 /* The end at that index, no earlier than the next instant. */
-time_ns planned_start_end(const struct sched *sched, uint32_t e);
+static inline time_ns planned_start_end(const struct sched *sched, uint32_t e)
+{
+    const time_ns end = sched->planned_starts->ends[e].end;
+    return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
+}
+
 
 /* Listeners of booking (struct booking_listener): the job's holdings have changed; it is forgotten; a piece of it is
  * released on that node; it no longer waits. */

@@ -14,12 +14,6 @@
 #include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 
-time_ns planned_start_end(const struct sched *sched, uint32_t e)
-{
-    time_ns end = sched->planned_starts->ends[e].end;
-    return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
-}
-
 /* ---- Nodes whose profile must be rebuilt ----------------------------------------------------------- */
 
 void planned_start_mark_node(struct sched *sched, node_id node)
@@ -398,6 +392,11 @@ void reservation_init(struct sched *sched)
                                                     .forgets = planned_start_forget};
     if (policy->backfill->keeps)
         sched->listener.unwaits = planned_start_unwait;
+}
+
+const char *planned_start_check(const struct sched *sched)
+{
+    return profile_check(&sched->planned_starts->profile);
 }
 
 void planned_start_release(struct sched *sched)

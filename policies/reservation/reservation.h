@@ -22,6 +22,7 @@ void planned_start_node_changed(struct sched *sched, node_id node);
 void reservation_count(const struct sched *sched, uint64_t *promised, uint64_t *late);
 
 /* NULL: what is kept of running jobs agrees with them; else what is wrong. */
+const char *planned_start_check(const struct sched *sched);
 const char *planned_units_check(const struct sched *sched);
 
 /* Are there planned starts, made in the last cycle or standing, and do all their jobs still wait with that request? */
