@@ -161,7 +161,6 @@ static inline time_ns planned_start_end(const struct sched *sched, uint32_t e)
     return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
 }
 
-
 /* Listeners of booking (struct booking_listener): the job's holdings have changed; it is forgotten; a piece of it is
  * released on that node; it no longer waits. */
 void planned_start_settle(struct sched *sched, uint32_t slot);
