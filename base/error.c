@@ -112,6 +112,14 @@ void error_set_hint(struct error *error, const char *format, ...)
     error->detail->hint = hint;
 }
 
+bool error_hint_nearest(struct error *error, struct text word, const char *const *names)
+{
+    const char *near = text_nearest(word, names);
+    if (near != NULL)
+        error_set_hint(error, "did you mean '%s'?", near);
+    return near != NULL;
+}
+
 void error_move_down(struct error *error, size_t lines)
 {
     if (error->detail != NULL && error->detail->line != 0)

@@ -25,6 +25,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text.h"
+
 enum error_kind {
     ERROR_NONE = 0,
     ERROR_USAGE,    /* the command line; exit status 2 */
@@ -76,6 +78,10 @@ struct error error_io(const char *verb, const char *path, int errno_value) RARE 
 void error_set_excerpt(struct error *error, const char *line_text, size_t length, size_t span);
 void error_set_where(struct error *error, const char *where);
 void error_set_hint(struct error *error, const char *format, ...) LIKE_PRINTF(2, 3);
+
+/* Hint at the name that the word may be a misspelling of (text_nearest).  False: none is near, and nothing is set.
+ * names: NULL-terminated. */
+bool error_hint_nearest(struct error *error, struct text word, const char *const *names);
 
 /* Move the error's place down by `lines`, the line at which its text begins in the file.  Without a line nothing
  * changes. */

@@ -347,6 +347,14 @@ struct json_value json_member(struct json_object *object, const char *key)
     return member_of(object, key, ask(object, key));
 }
 
+bool json_object_at(struct json_object *object, struct json_object *owner, const char *key)
+{
+    const struct json_value value = json_member(owner, key);
+    if (value.node != NULL)
+        json_object_open(object, &value);
+    return value.node != NULL;
+}
+
 /* A key in the text that may be a misspelling of `key`; not one that was asked for. */
 static const char *slip_for(const struct json_object *object, const char *key)
 {
@@ -401,11 +409,8 @@ static void hint_known_keys(const struct json_object *object, const char *unknow
     const char *names[JSON_KEYS_MAX + 1];
     memcpy(names, object->asked, object->asked_count * sizeof names[0]);
     names[object->asked_count] = NULL;
-    const char *nearest = text_nearest(text_of(unknown), names);
-    if (nearest != NULL) {
-        error_set_hint(object->value.error, "did you mean '%s'?", nearest);
+    if (error_hint_nearest(object->value.error, text_of(unknown), names))
         return;
-    }
     struct buffer known = {0};
     for (size_t i = 0; i < object->asked_count && i < SHOWN_MAX; i++)
         buffer_format(&known, "%s'%s'", i != 0 ? ", " : "known here: ", names[i]);
@@ -454,4 +459,23 @@ struct json_value json_array_item(const struct json_value *array, size_t index)
     item.key = NULL;
     item.index = index;
     return item;
+}
+
+size_t json_array_at(struct json_value *array, struct json_object *owner, const char *key, size_t most)
+{
+    *array = json_member(owner, key);
+    const size_t count = array->node == NULL ? 0 : json_array_count(array);
+    if (count > most)
+        json_fail(array, "'%s' must hold at most %zu, got %zu", key, most, count);
+    return error_is(*owner->value.error) ? 0 : count;
+}
+
+size_t json_list_count(const struct json_value *list)
+{
+    return json_is_array(list->node) ? json_array_count(list) : 1;
+}
+
+struct json_value json_list_item(const struct json_value *list, size_t index)
+{
+    return json_is_array(list->node) ? json_array_item(list, index) : *list;
 }

@@ -148,6 +148,8 @@ struct json_object {
 
 /* Open an object for reading; anything else sets the sticky error. */
 void json_object_open(struct json_object *object, const struct json_value *value);
+/* Open the object at a key of `owner`.  False: the key is absent or null, and nothing is open. */
+bool json_object_at(struct json_object *object, struct json_object *owner, const char *key);
 /* Unknown keys set the sticky error, with the nearest known key as a hint. */
 void json_object_close(struct json_object *object);
 
@@ -173,6 +175,14 @@ time_ns json_get_patience(struct json_object *object, const char *key, time_ns o
 /* Arrays: count is 0 and the sticky error set when `value` is present but not an array. */
 size_t json_array_count(const struct json_value *array);
 struct json_value json_array_item(const struct json_value *array, size_t index);
+
+/* The array at a key of `owner`, and the number of its items.  0: it is absent, is no array, or has more than `most`,
+ * which sets the sticky error. */
+size_t json_array_at(struct json_value *array, struct json_object *owner, const char *key, size_t most);
+
+/* As json_array_count and json_array_item, where one item may stand without its array. */
+size_t json_list_count(const struct json_value *list);
+struct json_value json_list_item(const struct json_value *list, size_t index);
 
 /* The keys of an open object in the order of the text, for maps with free names; each key then counts as asked. */
 const char *json_object_key(struct json_object *object, size_t index); /* NULL past the end */

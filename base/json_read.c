@@ -332,11 +332,8 @@ static void fail_choice(const struct json_value *value, const char *const *names
         buffer_format(&list, "%s'%s'", i != 0 ? ", " : "", names[i]);
     json_describe(&found, value->node);
     json_fail(value, "'%s' must be one of %s; got %s", value->key, buffer_c_string(&list), buffer_c_string(&found));
-    const char *nearest = NULL;
     if (json_is_string(value->node))
-        nearest = text_nearest(text_of(json_string_value(value->node)), names);
-    if (nearest != NULL)
-        error_set_hint(value->error, "did you mean '%s'?", nearest);
+        error_hint_nearest(value->error, text_of(json_string_value(value->node)), names);
     buffer_release(&list);
     buffer_release(&found);
 }

@@ -558,9 +558,7 @@ static struct error no_such_metric(const char *name)
     for (size_t m = 0; m < METRIC_COUNT; m++)
         names[m] = metric_table[m].name;
     struct error error = error_new(ERROR_USAGE, "there is no metric '%s'", name);
-    const char *near = text_nearest(text_of(name), names);
-    if (near != NULL)
-        error_set_hint(&error, "did you mean '%s'?", near);
+    error_hint_nearest(&error, text_of(name), names);
     return error;
 }
 

@@ -202,8 +202,8 @@ void service_levels_write_json(const struct service_levels *levels, const struct
             buffer_string(out, ", \"value\": null, \"is_met\": null}");
             continue;
         }
-        buffer_members(out, ", 'value': %g, 'is_met': %hhd}", metric_selector_value(metrics, &level->of),
-                       state == LEVEL_MET);
+        const bool is_met = state == LEVEL_MET;
+        buffer_members(out, ", 'value': %g, 'is_met': %hhd}", metric_selector_value(metrics, &level->of), is_met);
     }
     buffer_char(out, ']');
 }

@@ -194,10 +194,7 @@ static struct error no_such_side(const struct compare_sides *sides, struct text 
         names[i] = sides->list[i].name;
         buffer_format(&list, "%s'%s'", i == 0 ? "" : ", ", names[i]);
     }
-    const char *near = text_nearest(name, names);
-    if (near != NULL)
-        error_set_hint(&error, "did you mean '%s'?", near);
-    else
+    if (!error_hint_nearest(&error, name, names))
         error_set_hint(&error, "the sides are %s", buffer_c_string(&list));
     buffer_release(&list);
     return error;

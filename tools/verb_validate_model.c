@@ -30,10 +30,7 @@ static struct error choice_of(const char *what, const char *text, const char *co
     for (int i = 0; names[i] != NULL; i++)
         buffer_format(&all, "%s%s", i > 0 ? ", " : "", names[i]);
     struct error error = error_new(ERROR_USAGE, "there is no %s '%s'", what, text);
-    const char *nearest = text_nearest(text_of(text), names);
-    if (nearest != NULL)
-        error_set_hint(&error, "did you mean '%s'?", nearest);
-    else
+    if (!error_hint_nearest(&error, text_of(text), names))
         error_set_hint(&error, "one of: %s", buffer_c_string(&all));
     buffer_release(&all);
     return error;

@@ -173,12 +173,16 @@ static uint32_t intern_type(struct cluster_build *build, struct node_type type)
     return cluster->type_count++;
 }
 
+/* gpu_rail holds the NIC until the rails are known. */
 static void lay_inside(struct node_pool *pool, const struct pool_spec *spec)
 {
     unsigned gpus = spec->type.gpu_count;
+    memset(pool->gpu_rail, NIC_BY_INDEX, sizeof pool->gpu_rail);
     memset(pool->gpu_island, NVLINK_NONE, sizeof pool->gpu_island);
     for (unsigned i = 0; i < gpus; i++) {
-        pool->gpu_numa[i] = (uint8_t)(i * spec->numa_count / gpus);
+        pool->gpu_numa[i] = spec->gpu_numa != NULL ? spec->gpu_numa[i] : (uint8_t)(i * spec->numa_count / gpus);
+        if (spec->gpu_nic != NULL)
+            pool->gpu_rail[i] = spec->gpu_nic[i];
         if (spec->island_gpus != 0)
             pool->gpu_island[i] = (uint8_t)(i / spec->island_gpus);
     }
@@ -271,7 +275,9 @@ static void lay_rails(struct cluster_build *build, uint32_t rails)
         if (pool->nic_count == 0)
             pool->nic_count = (uint8_t)rails;
         for (unsigned gpu = 0; gpu < NODE_GPUS_MAX; gpu++) {
-            const unsigned nic = gpu < gpus ? gpu * pool->nic_count / gpus : 0;
+            unsigned nic = pool->gpu_rail[gpu];
+            if (nic == NIC_BY_INDEX)
+                nic = gpu < gpus ? gpu * pool->nic_count / gpus : 0;
             pool->gpu_rail[gpu] = (uint8_t)(nic % rails);
         }
     }

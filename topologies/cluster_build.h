@@ -19,6 +19,7 @@
 #include "topologies/cluster.h"
 
 enum {
+    NIC_BY_INDEX = UINT8_MAX,   /* node_pool.gpu_rail until the rails are known: NICs are spread evenly */
     NVLINK_NONE = UINT8_MAX,    /* node_pool.gpu_island */
     FABRIC_NODES_PER_UNIT = 32, /* DGX H100 SuperPOD RA-11333: 32 nodes in a scalable unit */
     FABRIC_SWITCH_PORTS = 64,   /* as above: 64 x 400 Gb/s, half of them down in leaf and spine */
@@ -48,8 +49,9 @@ struct pool_spec {
     struct node_type type; /* labels in any order, borrowed */
     uint8_t nic_count;     /* 0: one per rail */
     uint8_t numa_count;
-    uint8_t island_gpus;   /* GPUs that share NVLink; 0: none */
-    uint32_t nvlink_nodes; /* consecutive nodes that share it; 0 or 1: no node shares it */
+    uint8_t island_gpus;               /* GPUs that share NVLink; 0: none */
+    uint32_t nvlink_nodes;             /* consecutive nodes that share it; 0 or 1: no node shares it */
+    const uint8_t *gpu_numa, *gpu_nic; /* of each GPU, borrowed; NULL: spread evenly.  gpu_nic needs nic_count */
     double price_usd_per_gpu_h;
 };
 

@@ -66,10 +66,7 @@ static void hint_nearest_model(const struct reading *reading, struct text name, 
     for (uint32_t i = 0; i < reading->own_model_count; i++)
         names[count++] = reading->own_models[i].name;
     names[count] = NULL;
-    const char *nearest = text_nearest(name, names);
-    if (nearest != NULL)
-        error_set_hint(error, "did you mean '%s'?", nearest);
-    else
+    if (!error_hint_nearest(error, name, names))
         error_set_hint(error, "define it under 'gpu_models', or take 'generic'");
 }
 
@@ -178,7 +175,8 @@ static const struct gpu_model *read_pool_model(const struct reading *reading, st
 static void read_gpus(struct reading *reading, struct json_object *pool, struct pool_draft *draft)
 {
     struct node_type *type = &draft->spec.type;
-    json_need(pool, "gpus_per_node");
+    if (!json_has(pool, "hwloc")) /* which tells it */
+        json_need(pool, "gpus_per_node");
     type->gpu_count = (uint16_t)json_get_int(pool, "gpus_per_node", 0, NODE_GPUS_MAX, 0);
     double nvlink_bytes_per_s = 0;
     const struct gpu_model *model = has_failed(pool) ? NULL : read_pool_model(reading, pool, draft);
@@ -204,7 +202,27 @@ static void read_gpus(struct reading *reading, struct json_object *pool, struct 
         json_fail(&value, "nodes that share NVLink have it between all their own GPUs");
 }
 
-static void read_host(struct json_object *pool, struct pool_draft *draft)
+/* A number below `end` for each GPU; NULL: there is no such key. */
+static const uint8_t *read_by_gpu(struct reading *reading, struct json_object *pool, const char *key, unsigned gpus,
+                                  unsigned end)
+{
+    const struct json_value array = json_member(pool, key);
+    if (array.node == NULL)
+        return NULL;
+    uint8_t *numbers = arena_alloc(&reading->scratch, NODE_GPUS_MAX);
+    const size_t count = json_array_count(&array);
+    if (count != gpus)
+        json_fail(&array, "'%s' has %zu numbers for %u GPUs", key, count, gpus);
+    for (size_t i = 0; i < count && !has_failed(pool); i++) {
+        const struct json_value item = json_array_item(&array, i);
+        numbers[i] = (uint8_t)json_value_int(&item, 0, NODE_GPUS_MAX - 1);
+        if (numbers[i] >= end)
+            json_fail(&item, "'%s' are numbers below %u, got %u", key, end, numbers[i]);
+    }
+    return numbers;
+}
+
+static void read_host(struct reading *reading, struct json_object *pool, struct pool_draft *draft)
 {
     struct node_type *type = &draft->spec.type;
     type->cpu_milli =
@@ -214,6 +232,10 @@ static void read_host(struct json_object *pool, struct pool_draft *draft)
         type->memory_mib = mib_of_gb(json_get_real(pool, "memory_gb", 1.0 / MIB_PER_GB, MEMORY_GB_MAX, 1));
     draft->spec.nic_count = (uint8_t)json_get_int(pool, "nics", 1, NICS_MAX, 0);
     draft->spec.numa_count = (uint8_t)json_get_int(pool, "numa_nodes", 1, NUMA_MAX, 1);
+    draft->spec.gpu_numa = read_by_gpu(reading, pool, "gpu_numa_nodes", type->gpu_count, draft->spec.numa_count);
+    if (json_has(pool, "gpu_nics"))
+        json_need(pool, "nics");
+    draft->spec.gpu_nic = read_by_gpu(reading, pool, "gpu_nics", type->gpu_count, draft->spec.nic_count);
 }
 
 static struct text read_pool_name(struct reading *reading, struct json_object *pool)
@@ -323,12 +345,18 @@ static void read_pool(struct reading *reading, const struct json_value *value)
     draft.node_count = json_get_int(&pool, "nodes", 0, CLUSTER_NODES_MAX, 1);
     struct json_value count_value = json_member(&pool, "nodes");
     read_gpus(reading, &pool, &draft);
-    read_host(&pool, &draft);
+    read_host(reading, &pool, &draft);
     cluster_build_read_extras(&reading->scratch, &pool, draft.model, &draft.spec.type);
     draft.spec.price_usd_per_gpu_h = json_get_real(&pool, "price_usd_per_gpu_h", 0, 1e6, 0);
     draft.node_name = read_node_name(&pool);
     read_node_names(&pool, &draft);
+    const struct json_value hwloc = json_member(&pool, "hwloc");
     json_object_close(&pool);
+    if (hwloc.node != NULL && !has_failed(&pool)) { /* cluster_load_json takes it out of the document */
+        json_value_string(&hwloc);
+        json_fail(&hwloc, "hwloc files cannot be read here");
+        error_set_hint(pool.value.error, "write out 'gpus_per_node', 'cpus' and 'memory_gb'");
+    }
     if (has_failed(&pool))
         return;
     if (reading->build->cluster->node_count + draft.node_count > CLUSTER_NODES_MAX)

@@ -217,6 +217,21 @@ static uint32_t island_gpus(const struct node_pool *pool, uint32_t gpus)
     return count;
 }
 
+/* Nothing if they are spread evenly, which readers take for granted.  end: the number of rails, or of NUMA nodes. */
+static void put_by_gpu(struct buffer *out, const char *key, const uint8_t *numbers, unsigned gpus, unsigned count,
+                       unsigned end)
+{
+    bool is_even = true;
+    for (unsigned i = 0; i < gpus; i++)
+        is_even &= numbers[i] == i * count / gpus % end;
+    if (is_even)
+        return;
+    put_key(out, key);
+    for (unsigned i = 0; i < gpus; i++)
+        buffer_format(out, "%c%u", i == 0 ? '[' : ',', numbers[i]);
+    buffer_char(out, ']');
+}
+
 static void put_pool(struct buffer *out, const struct cluster *cluster, const struct node_pool *pool)
 {
     const struct node_type *type = &cluster->types[pool->type];
@@ -242,6 +257,8 @@ static void put_pool(struct buffer *out, const struct cluster *cluster, const st
     put_taints(out, type);
     put_int(out, "nics", pool->nic_count);
     put_int(out, "numa_nodes", pool->numa_count);
+    put_by_gpu(out, "gpu_nics", pool->gpu_rail, type->gpu_count, pool->nic_count, cluster->fabric.rails);
+    put_by_gpu(out, "gpu_numa_nodes", pool->gpu_numa, type->gpu_count, pool->numa_count, pool->numa_count);
     put_real_if(out, "price_usd_per_gpu_h", pool->price_usd_per_gpu_h);
     buffer_char(out, '}');
 }

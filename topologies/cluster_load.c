@@ -207,7 +207,7 @@ struct error cluster_load(struct cluster **out, const char *path)
         return ERROR_OK;
     struct error error = ERROR_OK;
     struct json_value root = json_doc_root(file.doc, &error);
-    *out = cluster_read(&root);
+    *out = cluster_load_json(&root);
     json_doc_free(file.doc);
     return error;
 }

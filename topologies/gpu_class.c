@@ -77,10 +77,9 @@ void gpu_class_hint(const struct cluster *cluster, struct text name, struct erro
     for (uint32_t i = 0; i < cluster->gpu_class_count; i++)
         names[i] = cluster->gpu_classes[i].name;
     names[cluster->gpu_class_count] = NULL;
-    const char *nearest = text_nearest(name, names);
-    if (nearest != NULL)
-        error_set_hint(error, "did you mean '%s'?", nearest);
-    else if (cluster->gpu_class_count == 0)
+    if (error_hint_nearest(error, name, names))
+        return;
+    if (cluster->gpu_class_count == 0)
         error_set_hint(error, "the cluster has none; its \"gpu_classes\" would say them");
     else
         error_set_hint(error, "\"gpu_classes\" of the cluster lists them");

@@ -23,9 +23,7 @@ static void class_check(struct json_object *object, const char *name, const char
     if (error_is(*value.error))
         return;
     json_fail(&value, "the workload has no class '%s'", name);
-    const char *near = text_nearest(text_of(name), classes);
-    if (near != NULL)
-        error_set_hint(value.error, "did you mean '%s'?", near);
+    error_hint_nearest(value.error, text_of(name), classes);
 }
 
 struct job_filter job_filter_read(struct json_object *object, int64_t gpus_least, struct arena *arena,

@@ -20,10 +20,7 @@ static void level_fail(const struct cluster *cluster, const struct json_value *v
         names[count++] = "node";
     names[count] = NULL;
     json_fail(value, "there is no level '%s'", name);
-    const char *near = text_nearest(text_of(name), names);
-    if (near != NULL)
-        error_set_hint(value->error, "did you mean '%s'?", near);
-    else
+    if (!error_hint_nearest(value->error, text_of(name), names))
         error_set_hint(value->error, "a level of the cluster%s", has_node ? ", or \"node\"" : "");
 }
 
@@ -42,11 +39,9 @@ uint8_t job_level_get(const struct cluster *cluster, struct json_object *object,
 struct topology_ask job_topology_get(const struct cluster *cluster, struct json_object *owner)
 {
     struct topology_ask ask = {0};
-    struct json_value value = json_member(owner, "topology");
     struct json_object object;
-    if (value.node == NULL)
+    if (!json_object_at(&object, owner, "topology"))
         return ask;
-    json_object_open(&object, &value);
     ask.required = job_level_get(cluster, &object, "required");
     ask.preferred = job_level_get(cluster, &object, "preferred");
     json_object_close(&object);
@@ -85,10 +80,9 @@ static uint8_t rule_level_get(const struct cluster *cluster, struct json_object 
 
 static void rules_get(const struct job_words *words, struct json_object *object, bool is_apart, struct job_tags *tags)
 {
-    struct json_value array = json_member(object, rule_keys[is_apart]);
-    const size_t count = array.node == NULL || words->cluster == NULL ? 0 : json_array_count(&array);
-    if (count > JOB_TAG_RULES_OF_KIND_MAX)
-        json_fail(&array, "'%s' must hold at most %d, got %zu", rule_keys[is_apart], JOB_TAG_RULES_OF_KIND_MAX, count);
+    struct json_value array;
+    const size_t count =
+        words->cluster == NULL ? 0 : json_array_at(&array, object, rule_keys[is_apart], JOB_TAG_RULES_OF_KIND_MAX);
     for (size_t r = 0; r < count && !has_failed(object); r++) {
         struct json_value item = json_array_item(&array, r);
         struct json_object rule;
@@ -106,11 +100,9 @@ static void rules_get(const struct job_words *words, struct json_object *object,
 
 const struct job_tags *job_tags_get(const struct job_words *words, struct json_object *object)
 {
-    struct json_value array = json_member(object, "tags");
+    struct json_value array;
     struct job_tags *tags = arena_alloc_array(words->arena, 1, struct job_tags);
-    const size_t count = array.node == NULL ? 0 : json_array_count(&array);
-    if (count > JOB_TAGS_MAX)
-        json_fail(&array, "'tags' must hold at most %d, got %zu", JOB_TAGS_MAX, count);
+    const size_t count = json_array_at(&array, object, "tags", JOB_TAGS_MAX);
     for (size_t t = 0; t < count && !has_failed(object); t++) {
         struct json_value item = json_array_item(&array, t);
         const uint32_t tag = tag_get(words, &item);

@@ -73,16 +73,6 @@ const char *node_ask_tolerations_of(struct text text, struct arena *arena, struc
 
 /* ---- JSON ---- */
 
-/* Open the array at a key.  It is an error if it holds more than NODE_ASK_MAX; then returns 0. */
-static uint16_t open_array(struct json_object *object, const char *key, struct json_value *array)
-{
-    *array = json_member(object, key);
-    size_t count = array->node == NULL ? 0 : json_array_count(array);
-    if (count > NODE_ASK_MAX)
-        json_fail(array, "'%s' must hold at most %d, got %zu", key, NODE_ASK_MAX, count);
-    return has_failed(object) ? 0 : (uint16_t)count;
-}
-
 static void read_selector(struct json_object *object, struct arena *arena, struct node_ask *draft)
 {
     struct json_value value = json_member(object, "node_selector");
@@ -122,7 +112,7 @@ static struct node_expression read_expression(const struct json_value *value, st
     json_need(&object, "operator");
     expression.key = json_get_string(&object, "key", "");
     expression.operator=(uint8_t) json_get_choice(&object, "operator", node_operator_names, 0);
-    expression.value_count = open_array(&object, "values", &array);
+    expression.value_count = (uint16_t)json_array_at(&array, &object, "values", NODE_ASK_MAX);
     const char **values = arena_alloc_array(arena, expression.value_count, const char *);
     for (uint16_t v = 0; v < expression.value_count; v++) {
         struct json_value item = json_array_item(&array, v);
@@ -142,7 +132,7 @@ static struct node_term read_term(const struct json_value *value, struct arena *
     struct json_value array;
     json_object_open(&object, value);
     json_need(&object, "match_expressions");
-    const uint16_t count = open_array(&object, "match_expressions", &array);
+    const uint16_t count = (uint16_t)json_array_at(&array, &object, "match_expressions", NODE_ASK_MAX);
     struct node_expression *list = arena_alloc_array(arena, count, struct node_expression);
     for (uint16_t e = 0; e < count && !has_failed(&object); e++) {
         struct json_value item = json_array_item(&array, e);
@@ -155,7 +145,7 @@ static struct node_term read_term(const struct json_value *value, struct arena *
 static void read_affinity(struct json_object *object, struct arena *arena, struct node_ask *draft)
 {
     struct json_value array;
-    const uint16_t count = open_array(object, "node_affinity", &array);
+    const uint16_t count = (uint16_t)json_array_at(&array, object, "node_affinity", NODE_ASK_MAX);
     struct node_term *terms = arena_alloc_array(arena, count, struct node_term);
     if (array.node != NULL && count == 0)
         json_fail(&array, "'node_affinity' must hold at least one term");
@@ -199,7 +189,7 @@ static void read_tolerations(struct json_object *object, struct arena *arena, st
             json_fail(&array, "'tolerations' must be %s", complaint);
         return;
     }
-    const uint16_t count = open_array(object, "tolerations", &array);
+    const uint16_t count = (uint16_t)json_array_at(&array, object, "tolerations", NODE_ASK_MAX);
     struct toleration *list = arena_alloc_array(arena, count, struct toleration);
     for (uint16_t t = 0; t < count && !has_failed(object); t++) {
         struct json_value item = json_array_item(&array, t);

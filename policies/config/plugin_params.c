@@ -163,10 +163,7 @@ static void refuse_name(const struct policy_config *config, const struct json_va
     for (uint32_t p = 0; p < config->plugin_count; p++)
         names[p] = plugin_policy_name(config->plugins[p].plugin);
     json_fail(value, "this policy uses no policy '%s' of a plug-in", name);
-    const char *near = text_nearest(text_of(name), names);
-    if (near != NULL)
-        error_set_hint(value->error, "did you mean '%s'?", near);
-    else
+    if (!error_hint_nearest(value->error, text_of(name), names))
         error_set_hint(value->error, "\"params\" holds an object for the name of each policy of a "
                                      "plug-in that the seams name");
 }

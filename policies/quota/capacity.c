@@ -21,15 +21,14 @@
 #include "policies/quota/quotas.h"
 #include "topologies/queue_fields.h"
 
-static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
+static int64_t due(struct queue_tree *tree, queue_id queue, enum resource r)
 {
-    queue_id limit = amount_forbids(tree, leaf, ask);
-    return limit != QUEUE_NONE ? limit : guarantee_forbids(tree, leaf, ask);
+    return amount_deserved(tree, queue, r);
 }
 
 /* The largest held / deserved of the resources that are not unlimited; 1 if something is held of a resource of which
  * nothing is deserved. */
-static struct ratio share(const struct queue_tree *tree, queue_id queue)
+static struct ratio share(struct queue_tree *tree, queue_id queue)
 {
     struct ratio most = RATIO_ZERO;
     bool is_empty = true;
@@ -59,17 +58,12 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
     bool within_a = is_within(tree, a), within_b = is_within(tree, b);
     if (within_a != within_b)
         return within_a ? -1 : 1;
-    int32_t priority_a = queue_tree_spec(tree, a.queue)->priority;
-    int32_t priority_b = queue_tree_spec(tree, b.queue)->priority;
-    if (priority_a != priority_b)
-        return priority_a > priority_b ? -1 : 1;
-    int order = ratio_compare(share(tree, a.queue), share(tree, b.queue));
-    return order != 0 ? order : queue_tree_compare_age(tree, a.queue, b.queue);
+    return guarantee_compare(tree, a.queue, b.queue, share);
 }
 
 /* Does some resource that is asked and not unlimited stay within what the queue deserves?  more: 1 adds the ask to the
  * charge; 0: it is charged already. */
-static bool is_entitled(const struct queue_tree *tree, queue_id queue, const int64_t *ask, int more)
+static bool is_entitled(struct queue_tree *tree, queue_id queue, const int64_t *ask, int more)
 {
     bool is_said = false;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
@@ -83,52 +77,22 @@ static bool is_entitled(const struct queue_tree *tree, queue_id queue, const int
     return !is_said;
 }
 
-static bool is_entitled_up_to(const struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t *ask, int more)
-{
-    queue_id q = leaf;
-    while (is_entitled(tree, q, ask, more) && q != top)
-        q = tree->queues[q].parent;
-    return q == top && is_entitled(tree, q, ask, more);
-}
+static const struct guarantee_rule rule = {.due = due, .is_entitled = is_entitled};
 
 static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     return is_entitled(tree, leaf, ask, 1);
 }
 
-/* Does the queue hold more than it deserves of a resource that both use? */
-static bool is_over(const struct queue_tree *tree, queue_id queue, const struct taking *taking)
-{
-    for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-        if (amount_is_disputed(taking, r) && queue_tree_charged(tree, queue, r) > amount_deserved(tree, queue, r))
-            return true;
-    return false;
-}
-
 static bool may_take(struct queue_tree *tree, const struct taking *taking)
 {
-    queue_id preemptor_top, victim_top;
-    if (!amount_levels(tree, taking->preemptor, taking->victim, &preemptor_top, &victim_top) ||
-        !is_entitled_up_to(tree, taking->preemptor, preemptor_top, taking->preemptor_ask, 1))
-        return false;
-    for (queue_id q = taking->victim;; q = tree->queues[q].parent) {
-        if (!is_over(tree, q, taking))
-            return false;
-        if (q == victim_top)
-            return guarantee_spares(tree, taking->victim, victim_top, taking->victim_unit);
-    }
+    return guarantee_may_take(tree, taking, &rule);
 }
 
 static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
-    for (uint32_t i = 0; i < touched_count; i++) {
-        queue_id mine, its;
-        if (touched[i] != preemptor && amount_levels(tree, preemptor, touched[i], &mine, &its) &&
-            !is_entitled_up_to(tree, preemptor, mine, ask, 0))
-            return false;
-    }
-    return true;
+    return guarantee_is_valid(tree, preemptor, ask, touched, touched_count, &rule);
 }
 
 const struct quota_policy quota_capacity = {
@@ -139,7 +103,7 @@ const struct quota_policy quota_capacity = {
     .reads_queue = QUEUE_READS_ALL(QUEUE_QUOTA) | QUEUE_READS_ALL(QUEUE_GUARANTEE) | QUEUE_READS(QUEUE_PRIORITY) |
                    QUEUE_READS(QUEUE_AGE),
     .state_size = sizeof(struct guarantee_state),
-    .forbids = forbids,
+    .forbids = guarantee_forbids,
     .compare = compare,
     .may_reclaim = may_reclaim,
     .may_take = may_take,

@@ -82,13 +82,6 @@ static bool may_preempt_for(const struct queue_tree *tree, queue_id leaf, enum r
                                 : config->borrow_within_cohort != RECLAIM_NEVER;
 }
 
-static bool is_below(const struct queue_tree *tree, queue_id queue, queue_id above)
-{
-    while (tree->queues[queue].depth > tree->queues[above].depth)
-        queue = tree->queues[queue].parent;
-    return queue == above;
-}
-
 /* Does every queue from this one to `top` borrow one of these resources? */
 static bool is_lent(const struct queue_tree *tree, queue_id queue, queue_id top, uint8_t resources)
 {
@@ -107,7 +100,8 @@ static bool has_debtors_beyond(const struct queue_tree *tree, queue_id entitled,
     const queue_id top = top_of(tree, entitled);
     for (queue_id q = top; q < tree->count; q++) {
         queue_id mine, its;
-        if (tree->queues[q].first_child != QUEUE_NONE || !is_below(tree, q, top) || is_below(tree, q, entitled))
+        if (tree->queues[q].first_child != QUEUE_NONE || !cohort_is_below(tree, q, top) ||
+            cohort_is_below(tree, q, entitled))
             continue;
         queue_tree_below_common(tree, entitled, q, &mine, &its);
         if (is_lent(tree, q, its, needs))

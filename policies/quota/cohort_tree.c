@@ -75,17 +75,17 @@ bool cohort_refresh(struct queue_tree *tree)
     return true;
 }
 
-static bool is_on_path(const struct queue_tree *tree, queue_id queue, queue_id below)
+bool cohort_is_below(const struct queue_tree *tree, queue_id queue, queue_id above)
 {
-    while (tree->queues[below].depth > tree->queues[queue].depth)
-        below = tree->queues[below].parent;
-    return below == queue;
+    while (tree->queues[queue].depth > tree->queues[above].depth)
+        queue = tree->queues[queue].parent;
+    return queue == above;
 }
 
 static int64_t charged(const struct queue_tree *tree, queue_id queue, enum resource r, struct cohort_change change)
 {
     int64_t now = queue_tree_charged(tree, queue, r);
-    if (change.queue != QUEUE_NONE && is_on_path(tree, queue, change.queue))
+    if (change.queue != QUEUE_NONE && cohort_is_below(tree, change.queue, queue))
         now += change.sign * change.amounts[r];
     return now;
 }

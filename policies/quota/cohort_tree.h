@@ -53,7 +53,8 @@ struct cohort_share {
 /* Compute the state again if the table was set since the last call.  True: it was.  Then O(queues), else O(1). */
 bool cohort_refresh(struct queue_tree *tree);
 
-/* The hook of policies/quota/quota.h. */
+/* Is the queue `above`, or below it? */
+bool cohort_is_below(const struct queue_tree *tree, queue_id queue, queue_id above);
 
 static inline const struct cohort_state *cohort_state(const struct queue_tree *tree, queue_id queue)
 {

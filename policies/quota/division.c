@@ -1,5 +1,6 @@
 #include "policies/quota/division.h"
 
+#include "policies/quota/amounts.h"
 #include "policies/quota/quota_config.h"
 
 enum {
@@ -31,15 +32,10 @@ struct pot { /* the amount that is divided, and the children that get it */
     uint32_t *list; /* indices of portions: the hungry ones of one priority; in phase 3 the heap of the rounded ones */
 };
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t capped(const struct queue_tree *tree, queue_id queue, enum resource r, int64_t demand)
 {
     int64_t limit = queue_tree_spec(tree, queue)->limit[r];
-    return limit == QUOTA_UNLIMITED ? demand : smaller(demand, limit);
+    return limit == QUOTA_UNLIMITED ? demand : amount_smaller(demand, limit);
 }
 
 /* The child's part of the rest, relative to the parts of the others.  With n = weight / weights, the part is
@@ -72,7 +68,7 @@ static void give_deserved(struct pot *pot, queue_id parent)
             pot->highest = portion->priority;
         portion->weight = spec->weight_milli[r];
         portion->requestable = capped(tree, c, r, tree->queues[c].demand[r]);
-        portion->share = smaller(deserved, portion->requestable);
+        portion->share = amount_smaller(deserved, portion->requestable);
         portion->remainder = -1;
         pot->left -= portion->share;
     }
@@ -181,7 +177,7 @@ static void deal_rest(struct pot *pot, int32_t priority)
     for (uint32_t i = count / 2; i > 0; i--)
         sift_down(pot, count, i - 1);
     while (count > 0 && pot->left > 0) {
-        int64_t given = smaller(division_unit[pot->resource], pot->left);
+        int64_t given = amount_smaller(division_unit[pot->resource], pot->left);
         pot->portions[pot->list[0]].share += given;
         pot->left -= given;
         pot->list[0] = pot->list[--count];
@@ -210,7 +206,7 @@ void division_divide(struct queue_tree *tree, queue_id parent, enum resource res
                       .left = total,
                       .lowest = INT32_MAX,
                       .highest = INT32_MIN,
-                      .usage_weight_milli = smaller(tree->config->usage_weight_milli, USAGE_WEIGHT_MILLI_MAX),
+                      .usage_weight_milli = amount_smaller(tree->config->usage_weight_milli, USAGE_WEIGHT_MILLI_MAX),
                       .portions = tree->scratch,
                       .list = (uint32_t *)((struct portion *)tree->scratch + tree->count)};
     int32_t priority;

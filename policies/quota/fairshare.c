@@ -30,15 +30,11 @@
  *  - No planned starts: a large gang starves behind small jobs unless its queue is due the space.
  *  - A saturation multiplier below 1 would let two queues evict each other for ever; 1 stops them only just.
  */
+#include "policies/quota/amounts.h"
 #include "policies/quota/division.h"
 #include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
 #include "topologies/queue_fields.h"
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static bool is_within(int64_t amount, int64_t bound)
 {
@@ -53,7 +49,7 @@ static int64_t allocatable(const struct queue_tree *tree, queue_id queue, enum r
         return spec->limit[r];
     int64_t share = tree->queues[queue].share[r];
     int64_t due = share > spec->deserved[r] ? share : spec->deserved[r];
-    return spec->limit[r] == QUOTA_UNLIMITED ? due : smaller(due, spec->limit[r]);
+    return spec->limit[r] == QUOTA_UNLIMITED ? due : amount_smaller(due, spec->limit[r]);
 }
 
 /* The values of a queue that the order compares. */
@@ -106,29 +102,18 @@ static bool holds_undue(const struct standing *s)
     return false;
 }
 
-struct ratio {
-    int64_t amount, of;
-};
-
-static int compare_ratio(struct ratio a, struct ratio b)
-{
-    __int128 left = (__int128)a.amount * b.of, right = (__int128)b.amount * a.of;
-    return left < right ? -1 : left > right;
-}
-
 /* The largest amount / allocatable over the resources; without a bound the cluster's total is allocatable.  If nothing
  * is allocatable, each unit held counts as 1000. */
 static struct ratio dominant_share(const struct queue_tree *tree, const struct standing *s,
                                    const int64_t amounts[RESOURCE_COUNT])
 {
-    struct ratio largest = {0, 1};
+    struct ratio largest = RATIO_ZERO;
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         const bool is_bounded = s->allocatable[r] != QUOTA_UNLIMITED;
         struct ratio ratio = {amounts[r], is_bounded ? s->allocatable[r] : tree->capacity[r]};
-        if (ratio.of == 0)
+        if (ratio.whole == 0)
             ratio = (struct ratio){amounts[r] * 1000, division_unit[r]};
-        if (compare_ratio(ratio, largest) > 0)
-            largest = ratio;
+        largest = ratio_larger(largest, ratio);
     }
     return largest;
 }
@@ -165,9 +150,9 @@ static int compare_standings(const struct queue_tree *tree, struct standing *a, 
     find_allocatable(tree, b);
     order = yes_first(!holds_undue(a), !holds_undue(b));
     if (order == 0)
-        order = compare_ratio(dominant_share(tree, a, a->with_job), dominant_share(tree, b, b->with_job));
+        order = ratio_compare(dominant_share(tree, a, a->with_job), dominant_share(tree, b, b->with_job));
     if (order == 0)
-        order = compare_ratio(dominant_share(tree, a, a->held), dominant_share(tree, b, b->held));
+        order = ratio_compare(dominant_share(tree, a, a->held), dominant_share(tree, b, b->held));
     if (order == 0)
         order = compare_allocatable(a, b);
     if (order == 0)

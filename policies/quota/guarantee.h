@@ -7,6 +7,11 @@
  * Law: no job starts that makes the needs of a queue's children exceed its limit, or those of the top queues the
  * cluster.  But a queue is never blocked within its own guarantee.
  *
+ * Reclaim.  A policy says what a queue is due of a resource and which jobs it is entitled to (struct guarantee_rule).  A
+ * job takes from others if its queue, and each queue above it up to the level where the two are compared, is entitled
+ * to it.  The victim's queue, and each above it up to that level, must hold more than its due of a resource that both
+ * use before the unit is taken, and its guarantee after.
+ *
  * The policies capacity and proportion use it: guarantee_state is their state of each queue, and they call
  * guarantee_refresh in every advance.
  */
@@ -29,13 +34,23 @@ static inline int64_t guarantee_of(const struct queue_tree *tree, queue_id queue
 /* As quota_policy.advance.  True: the table or the cluster's capacity changed; then O(queues), else O(1). */
 bool guarantee_refresh(struct queue_tree *tree, time_ns now, time_ns *next);
 
-/* The hook of the same name. */
+/* What the policies differ in. */
+struct guarantee_rule {
+    int64_t (*due)(struct queue_tree *tree, queue_id queue, enum resource r);
+    /* more: 1 adds the ask to the charge; 0: it is charged already. */
+    bool (*is_entitled)(struct queue_tree *tree, queue_id queue, const int64_t *ask, int more);
+};
 
-/* The queue that has no room for this much more in `leaf`; QUEUE_NONE: all have.  O(depth) without guarantees, else
- * O(queues). */
+/* The quota: amount_forbids, then the law above.  O(depth) without guarantees, else O(queues). */
 queue_id guarantee_forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
-/* Without the unit, would every queue from `leaf` to `top` still hold its guarantee of the unit's resources? */
-bool guarantee_spares(const struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t unit[QUEUE_SUM_COUNT]);
+/* The hooks of the same names. */
+bool guarantee_may_take(struct queue_tree *tree, const struct taking *taking, const struct guarantee_rule *rule);
+bool guarantee_is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t *ask, const queue_id *touched,
+                        uint32_t touched_count, const struct guarantee_rule *rule);
+
+/* <0: a goes first: it has the higher queue priority, the smaller part of its due (`fill`), or is older. */
+int guarantee_compare(struct queue_tree *tree, queue_id a, queue_id b,
+                      struct ratio (*fill)(struct queue_tree *tree, queue_id queue));
 
 #endif

@@ -125,12 +125,6 @@ static void divide(struct queue_tree *tree, queue_id parent, enum resource resou
     }
 }
 
-static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
-{
-    queue_id limit = amount_forbids(tree, leaf, ask);
-    return limit != QUEUE_NONE ? limit : guarantee_forbids(tree, leaf, ask);
-}
-
 enum standing { STANDS_WITHIN, STANDS_AT_EDGE, STANDS_OVER };
 
 /* For the resources asked: is the queue within its share with the job, would the job take it beyond, or has it reached
@@ -165,65 +159,34 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
     enum standing standing_a = standing(tree, a), standing_b = standing(tree, b);
     if (standing_a != standing_b)
         return standing_a < standing_b ? -1 : 1;
-    int32_t priority_a = queue_tree_spec(tree, a.queue)->priority;
-    int32_t priority_b = queue_tree_spec(tree, b.queue)->priority;
-    if (priority_a != priority_b)
-        return priority_a > priority_b ? -1 : 1;
-    int order = ratio_compare(fill(tree, a.queue), fill(tree, b.queue));
-    return order != 0 ? order : queue_tree_compare_age(tree, a.queue, b.queue);
+    return guarantee_compare(tree, a.queue, b.queue, fill);
 }
 
-/* Do all resources asked stay within the shares from `leaf` to `top`?  more: 1 adds the ask; 0: it is charged already.
- */
-static bool is_within(struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t *ask, int more)
+/* Do all resources asked stay within the share of the queue? */
+static bool is_within(struct queue_tree *tree, queue_id queue, const int64_t *ask, int more)
 {
-    for (queue_id q = leaf;; q = tree->queues[q].parent) {
-        for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-            if (ask[r] > 0 && queue_tree_charged(tree, q, r) + more * ask[r] > queue_tree_share(tree, q, r))
-                return false;
-        if (q == top)
-            return true;
-    }
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+        if (ask[r] > 0 && queue_tree_charged(tree, queue, r) + more * ask[r] > queue_tree_share(tree, queue, r))
+            return false;
+    return true;
 }
+
+static const struct guarantee_rule rule = {.due = queue_tree_share, .is_entitled = is_within};
 
 static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
-    return is_within(tree, leaf, leaf, ask, 1);
-}
-
-/* Does the queue hold more than its share of a resource that both use? */
-static bool is_over(struct queue_tree *tree, queue_id queue, const struct taking *taking)
-{
-    for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-        if (amount_is_disputed(taking, r) && queue_tree_charged(tree, queue, r) > queue_tree_share(tree, queue, r))
-            return true;
-    return false;
+    return is_within(tree, leaf, ask, 1);
 }
 
 static bool may_take(struct queue_tree *tree, const struct taking *taking)
 {
-    queue_id preemptor_top, victim_top;
-    if (!amount_levels(tree, taking->preemptor, taking->victim, &preemptor_top, &victim_top) ||
-        !is_within(tree, taking->preemptor, preemptor_top, taking->preemptor_ask, 1))
-        return false;
-    for (queue_id q = taking->victim;; q = tree->queues[q].parent) {
-        if (!is_over(tree, q, taking))
-            return false;
-        if (q == victim_top)
-            return guarantee_spares(tree, taking->victim, victim_top, taking->victim_unit);
-    }
+    return guarantee_may_take(tree, taking, &rule);
 }
 
 static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
-    for (uint32_t i = 0; i < touched_count; i++) {
-        queue_id mine, its;
-        if (touched[i] != preemptor && amount_levels(tree, preemptor, touched[i], &mine, &its) &&
-            !is_within(tree, preemptor, mine, ask, 0))
-            return false;
-    }
-    return true;
+    return guarantee_is_valid(tree, preemptor, ask, touched, touched_count, &rule);
 }
 
 const struct quota_policy quota_proportion = {
@@ -234,7 +197,7 @@ const struct quota_policy quota_proportion = {
     .reads_queue = QUEUE_READS_ALL(QUEUE_WEIGHT) | QUEUE_READS_ALL(QUEUE_GUARANTEE) | QUEUE_READS(QUEUE_PRIORITY) |
                    QUEUE_READS(QUEUE_AGE),
     .state_size = sizeof(struct guarantee_state),
-    .forbids = forbids,
+    .forbids = guarantee_forbids,
     .compare = compare,
     .divide = divide,
     .may_reclaim = may_reclaim,

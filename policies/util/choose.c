@@ -33,9 +33,7 @@ const void *choose_value(const struct json_value *value, const char *what, const
     if (error_is(*value->error))
         return NULL;
     json_fail(value, "there is no %s '%s'", what, name);
-    const char *nearest = text_nearest(text_of(name), names);
-    if (nearest != NULL)
-        error_set_hint(value->error, "did you mean '%s'?", nearest);
+    error_hint_nearest(value->error, text_of(name), names);
     return NULL;
 }
 

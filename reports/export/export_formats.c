@@ -28,10 +28,7 @@ static struct error find_format(const char *name, const struct export_format **o
     }
     names[count] = NULL;
     struct error error = error_new(ERROR_USAGE, "there is no format '%s' to export to", name);
-    const char *nearest = text_nearest(text_of(name), names);
-    if (nearest != NULL)
-        error_set_hint(&error, "did you mean '%s'?", nearest);
-    else
+    if (!error_hint_nearest(&error, text_of(name), names))
         error_set_hint(&error, "there are %s", buffer_c_string(&list));
     buffer_release(&list);
     return error;

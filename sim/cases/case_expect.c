@@ -36,11 +36,10 @@ static const node_id *read_nodes(struct case_reading *reading, struct json_objec
     struct json_value value = json_member(object, key);
     if (value.node == NULL)
         return NULL;
-    bool is_array = json_is_array(value.node);
-    size_t count = is_array ? json_array_count(&value) : 1;
+    const size_t count = json_list_count(&value);
     node_id *nodes = arena_alloc_array(reading->arena, count + 1, node_id);
     for (size_t i = 0; i < count && !case_failed(reading); i++) {
-        struct json_value item = is_array ? json_array_item(&value, i) : value;
+        struct json_value item = json_list_item(&value, i);
         nodes[i] = case_node_of(reading, &item);
         for (size_t k = 0; k < i; k++)
             if (nodes[k] == nodes[i])
@@ -99,11 +98,10 @@ static void read_evicted_tasks(struct case_reading *reading, struct json_object 
 
 static uint16_t read_mask(struct case_reading *reading, const struct json_value *value)
 {
-    bool is_array = json_is_array(value->node);
-    size_t count = is_array ? json_array_count(value) : 1;
+    const size_t count = json_list_count(value);
     uint16_t mask = 0;
     for (size_t i = 0; i < count && !case_failed(reading); i++) {
-        struct json_value item = is_array ? json_array_item(value, i) : *value;
+        struct json_value item = json_list_item(value, i);
         mask |= (uint16_t)(1u << json_value_int(&item, 0, NODE_GPUS_MAX - 1));
     }
     return mask;

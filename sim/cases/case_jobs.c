@@ -118,9 +118,7 @@ static queue_id read_queue(struct case_reading *reading, struct json_object *obj
     for (uint32_t i = 1; i < queues->count; i++)
         names[i - 1] = queues->queues[i].name;
     json_fail(&value, "there is no queue '%s'", name);
-    const char *near = text_nearest(text_of(name), names);
-    if (near != NULL)
-        error_set_hint(reading->error, "did you mean '%s'?", near);
+    error_hint_nearest(reading->error, text_of(name), names);
     return QUEUE_ROOT;
 }
 

@@ -24,10 +24,7 @@ static const struct gpu_model *model_of(struct json_object *object)
     for (uint32_t i = 0; i < count && kept < 63; i++)
         names[kept++] = models[i].name;
     names[kept] = NULL;
-    const char *near = text_nearest(text_of(name), names);
-    if (near != NULL)
-        error_set_hint(object->value.error, "did you mean '%s'?", near);
-    else
+    if (!error_hint_nearest(object->value.error, text_of(name), names))
         error_set_hint(object->value.error, "leave it out for a generic one");
     return gpu_model_find(TEXT("generic"));
 }
@@ -135,8 +132,6 @@ node_id case_node_of(struct case_reading *reading, const struct json_value *valu
     for (node_id node = 0; node < cluster->node_count; node++)
         names[node] = cluster->nodes[node].name;
     json_fail(value, "there is no node '%s'", name);
-    const char *near = text_nearest(text_of(name), names);
-    if (near != NULL)
-        error_set_hint(reading->error, "did you mean '%s'?", near);
+    error_hint_nearest(reading->error, text_of(name), names);
     return NODE_NONE;
 }

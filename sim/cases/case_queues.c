@@ -51,9 +51,7 @@ static void check_parent(struct case_reading *reading, struct queue_draft *draft
     const char **names = arena_alloc_array(reading->arena, count + 1, const char *);
     for (size_t i = 0; i < count; i++)
         names[i] = drafts[i].name;
-    const char *near = text_nearest(text_of(draft->parent), names);
-    if (near != NULL)
-        error_set_hint(reading->error, "did you mean '%s'?", near);
+    error_hint_nearest(reading->error, text_of(draft->parent), names);
 }
 
 /* Without "age_s" a queue is older than those after it in the text. */

@@ -172,13 +172,12 @@ static void read_case(struct case_file *file, struct case_spec *spec, const char
 static void read_all(struct case_file *file, const char *path, struct error *error)
 {
     struct json_value root = json_doc_root(file->doc, error);
-    bool is_array = json_is_array(root.node);
-    file->count = is_array ? json_array_count(&root) : 1;
+    file->count = json_list_count(&root);
     if (file->count == 0)
         json_fail(&root, "there is no case in this file");
     file->cases = arena_alloc_array(&file->arena, file->count, struct case_spec);
     for (size_t i = 0; i < file->count && !error_is(*error); i++) {
-        struct json_value item = is_array ? json_array_item(&root, i) : root;
+        struct json_value item = json_list_item(&root, i);
         file->cases[i].name = name_anyway(&file->arena, &item, i);
         item.error = &file->cases[i].error;
         read_case(file, &file->cases[i], path, &item);

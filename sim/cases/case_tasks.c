@@ -46,14 +46,13 @@ static void read_gpu_index(struct case_reading *reading, struct json_object *obj
     struct json_value value = json_member(object, "gpu_index");
     if (value.node == NULL)
         return;
-    bool is_array = json_is_array(value.node);
-    size_t count = is_array ? json_array_count(&value) : 1;
+    const size_t count = json_list_count(&value);
     if (count > NODE_GPUS_MAX) {
         json_fail(&value, "a node has at most %d GPUs", NODE_GPUS_MAX);
         return;
     }
     for (size_t i = 0; i < count && !case_failed(reading); i++) {
-        struct json_value item = is_array ? json_array_item(&value, i) : value;
+        struct json_value item = json_list_item(&value, i);
         int64_t index = json_value_int(&item, 0, NODE_GPUS_MAX - 1);
         if (!case_failed(reading) && index >= cluster_node_gpus(reading->spec->cluster, task->node))
             json_fail(&item, "the node has %u GPUs, counted from 0",

@@ -226,11 +226,10 @@ static struct error fix_load(struct scenario *scenario, const struct scenario_op
     struct error error = ERROR_OK;
     if (!has_late_cluster_set(options) || !has_open_load(list_at(scenario->doc, "workload", NULL)))
         return ERROR_OK;
-    struct json_value value = json_doc_root(scenario->doc, &error);
-    value.node = json_object_get(value.node, "cluster");
+    const struct json_value root = json_doc_root(scenario->doc, &error), value = member_of(&root, "cluster");
     if (!json_is_object(value.node))
         return ERROR_OK; /* its reader reports that */
-    struct cluster *named = cluster_read(&value);
+    struct cluster *named = cluster_load_json(&value);
     if (error_is(error)) {
         error_set_hint(&error, "the workload's load is of the cluster before --set changes it; "
                                "name its GPUs with workload.load_gpus");
@@ -467,7 +466,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     if (error_is(*error))
         return;
     if (scenario->cluster == NULL)
-        scenario->cluster = cluster_read(&cluster);
+        scenario->cluster = cluster_load_json(&cluster);
     workload_read(&scenario->workload, &workload, "");
     plugins_read(&scenario->plugins, &plugins, "");
     read_policy(scenario, &policy);

@@ -9,7 +9,8 @@
  *   plugins.0        plugin
  *   workload.tables.job  table
  *
- * The parts of workload.merge are workloads too: workload.merge.0.trace.
+ * The parts of workload.merge are workloads too: workload.merge.0.trace.  A pool's hwloc file is not in the list: it
+ * is found from the file that names it, and what it tells takes its place (topologies/cluster_load.h).
  *
  * It is for relative paths and for bundles, which change them.  What may be opened is no matter of this list: each name
  * passes the gate (scenario.h).  A field that holds something else, such as the object itself, names no file.

@@ -460,15 +460,17 @@ static void add_cut(struct show *show, const struct comparison *comparison, size
     const bool is_whole = count <= KEYS_MAX;
     struct buffer title = {0};
     comparison_count_marks(comparison, side, cuts[cut].cut, metric, counts);
+    const bool has_clear = counts[0] + counts[1] > 0;
     if (is_first) {
         buffer_format(&title, "Who won and who lost, by %s", metric);
         show_heading(show, buffer_c_string(&title));
         title.length = 0;
     }
     buffer_format(&title, "by %s: %zu won, %zu lost, %zu other%s", cuts[cut].title, counts[0], counts[1],
-                  count - counts[0] - counts[1], is_whole ? "" : "; the clearest");
+                  count - counts[0] - counts[1], is_whole || !has_clear ? "" : "; the clearest");
     show_fold(show, buffer_c_string(&title), cut < 3);
-    open_table(show, comparison, side, cuts[cut].title);
+    if (is_whole || has_clear)
+        open_table(show, comparison, side, cuts[cut].title);
     for (size_t i = 0; i < count; i++)
         if (is_whole || (i < ENDS_MAX && list[i]->mark == '+') || (count - i <= ENDS_MAX && list[i]->mark == '-'))
             add_row(show, list[i], list[i]->of.key);

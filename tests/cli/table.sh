@@ -147,5 +147,6 @@ table network --rows best_fit --groups narrow
 table sharing --rows mps --set nowhere.json
 [ "$status" -eq 2 ] && grep -q 'nowhere.json' said.err || fail "a bad setting: status $status"
 table preset --rows fifo --timeout 0
-[ "$status" -eq 1 ] && grep -q '^inference: admission p99, s  *-$' said.out || fail "no time: status $status: $(cat said.out)"
+[ "$status" -eq 1 ] && grep -q '^inference: admission p99, s  *-$' said.out ||
+    fail "no time: status $status: $(cat said.out)"
 finish

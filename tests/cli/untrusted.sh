@@ -39,7 +39,8 @@ for path in pipe secret evil.so /dev/zero; do
     for members in "$pools, \"policy\": {\"preset\": \"fgd\", \"set\": {\"typical\": \"$path\"}}" \
         "$pools, \"policy\": {\"preset\": \"fgd\", \"set\": {\"plugins\": [\"./$path\"]}}" \
         "$pools, \"policy\": {\"file\": \"$path\"}" "$pools, \"plugins\": [\"./$path\"]" "\"cluster\": \"$path\"" \
-        "$pools, \"world\": {\"capacity\": \"$path\"}"; do
+        "$pools, \"world\": {\"capacity\": \"$path\"}" \
+        "\"cluster\": {\"pools\": [{\"nodes\": 2, \"hwloc\": \"$path\"}]}"; do
         bundle_of "$members"
         is_held reproduce b.json
     done

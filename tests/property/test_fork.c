@@ -183,8 +183,8 @@ TEST(test_sharing)
 
 /* ---- Another policy takes over ---- */
 
-/* Jobs that had not ended have a row each, and what they waited for adds up (told_sink).  At a moment at which a part of a
- * job is leaving no policy can take over. */
+/* Jobs that had not ended have a row each, and what they waited for adds up (told_sink).  At a moment at which a part
+ * of a job is leaving no policy can take over. */
 static bool adopts(const struct scenario *scenario, const struct scenario *other, const struct told *whole, time_ns at,
                    const char *name)
 {

@@ -390,15 +390,19 @@ TEST(test_compressed)
 
 TEST(test_clusters_and_scenarios)
 {
+    struct buffer xml = file_bytes("topologies/hwloc-node.xml");
     struct buffer cluster = file_bytes("topologies/dgx-h100-500.json");
     assert_int_equal(mkdir(scratch_path("scenarios"), 0755), 0);
     assert_int_equal(mkdir(scratch_path("topologies"), 0755), 0);
+    scratch_write("hwloc-node.xml", xml.bytes, xml.length);
     scratch_write("topologies/dgx-h100-500.json", cluster.bytes, cluster.length);
     struct victim victims[] = {
         {"cluster", "topologies/dgx-h100-500.json", "mutant.json", read_cluster, .is_packed = false},
+        {"cluster after hwloc", "topologies/hwloc-node.json", "mutant.json", read_cluster, .is_packed = false},
         {"scenario", "scenarios/h100-500x8.json", "scenarios/mutant.json", read_scenario, .is_packed = false},
     };
     attack_all(victims, sizeof victims / sizeof victims[0]);
+    buffer_release(&xml);
     buffer_release(&cluster);
 }
 

@@ -311,9 +311,10 @@ TEST(test_indices)
 TEST(members_are_json)
 {
     const char *volatile none = NULL;
+    const bool is = true;
     struct buffer out = {0};
     buffer_members(&out, "{'a': %s, 'b': %s, %s: [%g, %g], 'n': %zu, 'l': %llu, 'u': %u, 'd': %d, 'is': %hhd}", "x\"<",
-                   none, "key", 0.1, (double)NAN, (size_t)7, 18446744073709551615ULL, 8U, -9, true);
+                   none, "key", 0.1, (double)NAN, (size_t)7, 18446744073709551615ULL, 8U, -9, is);
     assert_string_equal(buffer_c_string(&out), "{\"a\": \"x\\\"\\u003c\", \"b\": null, \"key\": [0.1, null], "
                                                "\"n\": 7, \"l\": 18446744073709551615, \"u\": 8, \"d\": -9, "
                                                "\"is\": true}");

@@ -57,6 +57,10 @@ static void same(const struct cluster *a, const struct cluster *b)
         assert_int_equal(a->models[m].memory_mib, b->models[m].memory_mib);
         assert_int_equal(a->models[m].mig, b->models[m].mig);
     }
+    for (uint32_t p = 0; p < a->pool_count; p++) {
+        assert_memory_equal(a->pools[p].gpu_rail, b->pools[p].gpu_rail, sizeof a->pools[p].gpu_rail);
+        assert_memory_equal(a->pools[p].gpu_numa, b->pools[p].gpu_numa, sizeof a->pools[p].gpu_numa);
+    }
     for (node_id n = 0; n < a->node_count; n++) {
         assert_string_equal(a->nodes[n].name, b->nodes[n].name);
         assert_int_equal(a->nodes[n].type, b->nodes[n].type);
@@ -95,6 +99,7 @@ TEST(shipped_clusters_come_back)
     check(at("topologies/dgx-h100-500.json"));
     check(at("topologies/philly-352.json"));
     check(at("topologies/nvl72-8.json"));
+    check(at("topologies/hwloc-node.json"));
     check(cluster_uniform_new(3, 2));
 }
 
@@ -105,7 +110,8 @@ TEST(everything_a_file_may_say_comes_back)
                     "\"aliases\":[\"m\",\"MX\"],\"source\":\"us\"}],"
                     "\"pools\":[{\"name\":\"a\",\"nodes\":11,\"gpus_per_node\":4,\"gpu_model\":\"mx1\","
                     "\"node_name\":\"1x%03u.rack1\",\"cpus\":0.001,\"memory_gb\":0.0009765625,"
-                    "\"nvlink_island\":2,\"nics\":4,\"numa_nodes\":2,\"price_usd_per_gpu_h\":0.1,"
+                    "\"nvlink_island\":2,\"nics\":4,\"numa_nodes\":2,\"gpu_nics\":[3,0,1,1],\"gpu_numa_nodes\":[1,0,0,"
+                    "1],\"price_usd_per_gpu_h\":0.1,"
                     "\"gpus_layout\":[[],[{\"profile\":\"1g.10gb+me\",\"start\":6}]],\"max_tasks\":3},"
                     "{\"name\":\"b\",\"nodes\":2,\"gpus_per_node\":0,\"node_name\":\"c%u\","
                     "\"labels\":{\"zone\":\"z\",\"a\":\"b{\"}},"

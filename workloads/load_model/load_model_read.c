@@ -20,12 +20,10 @@ static const char *text_kept(struct json_object *object, const char *key, const 
 
 static void memory_read(struct load_memory *memory, struct json_object *of, const char *key, bool has_kinds)
 {
-    const struct json_value value = json_member(of, key);
     struct json_object object;
     *memory = (struct load_memory){.jobs = 1};
-    if (value.node == NULL)
+    if (!json_object_at(&object, of, key))
         return;
-    json_object_open(&object, &value);
     if (has_kinds)
         memory->repeat = json_get_real(&object, "repeat", 0, 0.9999, 0);
     memory->strength = json_get_real(&object, "strength", 0, 1, 0);
@@ -62,32 +60,29 @@ static const double *factors_read(struct json_object *object, struct arena *aren
 
 static void cycle_read(struct load_arrivals_plan *plan, struct json_object *arrivals, struct arena *arena)
 {
-    const struct json_value value = json_member(arrivals, "cycle");
     struct json_object object;
-    if (value.node == NULL)
+    if (!json_object_at(&object, arrivals, "cycle"))
         return;
-    json_object_open(&object, &value);
     json_need(&object, "period");
     plan->period = json_get_duration(&object, "period", TIME_NS_PER_S);
     plan->cycle = factors_read(&object, arena, &plan->cycle_count);
     json_object_close(&object);
     if (plan->cycle_count > 0 &&
         (plan->period % plan->cycle_count != 0 || plan->period / plan->cycle_count < TIME_NS_PER_S))
-        json_fail(&value, "'period' must be divided by the number of factors into equal parts of a second or more");
+        json_fail(&object.value,
+                  "'period' must be divided by the number of factors into equal parts of a second or more");
 }
 
 static void days_read(struct load_arrivals_plan *plan, struct json_object *arrivals, struct arena *arena)
 {
-    const struct json_value value = json_member(arrivals, "days");
     struct json_object object;
-    if (value.node == NULL)
+    if (!json_object_at(&object, arrivals, "days"))
         return;
-    json_object_open(&object, &value);
     plan->days = factors_read(&object, arena, &plan->day_count);
     plan->run = json_get_patience(&object, "run", TIME_NEVER);
     json_object_close(&object);
     if (plan->run < (time_ns)S_PER_DAY * TIME_NS_PER_S)
-        json_fail(&value, "'run' must be a day or more");
+        json_fail(&object.value, "'run' must be a day or more");
 }
 
 static void states_read(struct load_arrivals_plan *plan, struct json_object *arrivals, struct arena *arena)
@@ -122,10 +117,8 @@ static struct load_zipf zipf_read(struct json_object *of, const char *key)
 {
     struct load_zipf zipf = {0, 0, 0};
     struct json_object object;
-    const struct json_value value = json_member(of, key);
-    if (value.node == NULL)
+    if (!json_object_at(&object, of, key))
         return zipf;
-    json_object_open(&object, &value);
     json_need(&object, "count");
     zipf.count = (uint32_t)json_get_int(&object, "count", 1, LOAD_CLIENTS_MAX, 1);
     zipf.exponent = json_get_real(&object, "zipf_exponent", 0, 10, 1);
@@ -273,11 +266,9 @@ static void values_read(struct load_request *request, struct json_object *object
 
 static void request_read(struct load_request *request, struct json_object *stream, struct arena *arena)
 {
-    const struct json_value value = json_member(stream, "request");
     struct json_object object;
-    if (value.node == NULL)
+    if (!json_object_at(&object, stream, "request"))
         return;
-    json_object_open(&object, &value);
     json_need(&object, "factor");
     request->share = json_get_real(&object, "share", 0, 1, 1);
     const struct json_value factor = json_member(&object, "factor");

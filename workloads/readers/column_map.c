@@ -122,12 +122,10 @@ static int by_order(const void *a, const void *b)
 
 static void meanings_read(const struct reading *reading, struct json_object *object, struct map_source *source)
 {
-    struct json_value value = json_member(object, "words");
     struct json_object words;
     const char *key;
-    if (value.node == NULL)
+    if (!json_object_at(&words, object, "words"))
         return;
-    json_object_open(&words, &value);
     while (json_object_key(&words, source->word_count) != NULL && source->word_count < WORDS_MAX)
         source->word_count++;
     source->words = arena_alloc(reading->arena, (source->word_count + 1) * sizeof *source->words);
@@ -143,14 +141,12 @@ static void meanings_read(const struct reading *reading, struct json_object *obj
 /* "only": {"job_type": ["strict"]} */
 static void only_read(const struct reading *reading, struct json_object *object, struct map_source *source)
 {
-    struct json_value value = json_member(object, "only");
     struct json_object only;
-    if (value.node == NULL)
+    if (!json_object_at(&only, object, "only"))
         return;
-    json_object_open(&only, &value);
     const char *key = json_object_key(&only, 0);
     if (key == NULL || json_object_key(&only, 1) != NULL) {
-        json_fail(&value, "'only' must name one column and its words");
+        json_fail(&only.value, "'only' must name one column and its words");
         return;
     }
     struct json_value words = json_member(&only, key);
@@ -231,12 +227,10 @@ static void column_require(struct column_map *map, int16_t column)
 static void fields_read(const struct reading *reading, struct json_object *object)
 {
     static const int needed[] = {NATIVE_SUBMIT, NATIVE_DURATION, NATIVE_GPUS};
-    struct json_value value = json_member(object, "fields");
     struct json_object fields;
     json_need(object, "fields");
-    if (value.node == NULL)
+    if (!json_object_at(&fields, object, "fields"))
         return;
-    json_object_open(&fields, &value);
     for (int field = 0; field < MAP_FIELD_COUNT; field++) {
         struct json_value source = json_member(&fields, field_name(field));
         reading->map->sources[field] = source.node != NULL ? source_read(reading, &source, field) : no_source;
@@ -310,16 +304,14 @@ static char separator_read(struct json_object *object, bool *has_quotes)
 static void keys_read(const struct reading *reading, struct json_object *object, struct map_table *table,
                       const char *name, bool is_optional)
 {
-    struct json_value value = json_member(object, name);
     struct json_object keys;
-    if (value.node == NULL)
+    if (!json_object_at(&keys, object, name))
         return;
-    json_object_open(&keys, &value);
     const char *key;
     for (size_t i = 0; (key = json_object_key(&keys, i)) != NULL; i++) {
         struct json_value of = json_member(&keys, key);
         if (table->key_count == TABLE_KEYS_MAX) {
-            json_fail(&value, "a key has at most %d columns", TABLE_KEYS_MAX);
+            json_fail(&keys.value, "a key has at most %d columns", TABLE_KEYS_MAX);
             break;
         }
         struct map_key *at = &table->keys[table->key_count++];
@@ -335,14 +327,12 @@ static void keys_read(const struct reading *reading, struct json_object *object,
 
 static void table_fields_read(const struct reading *reading, struct json_object *object, struct map_table *table)
 {
-    struct json_value value = json_member(object, "fields");
     struct json_object fields;
-    if (value.node == NULL)
+    if (!json_object_at(&fields, object, "fields"))
         return;
     bool *has = arena_alloc(reading->arena, MAP_FIELD_COUNT);
     table->has_source = has;
     table->sources = arena_alloc(reading->arena, MAP_FIELD_COUNT * sizeof *table->sources);
-    json_object_open(&fields, &value);
     for (int field = 0; field < MAP_FIELD_COUNT; field++) {
         struct json_value source = json_member(&fields, field_name(field));
         has[field] = source.node != NULL;
@@ -383,15 +373,13 @@ static void table_read(const struct reading *reading, const struct json_value *v
 static void tables_read(const struct reading *reading, struct json_object *object)
 {
     struct column_map *map = reading->map;
-    struct json_value value = json_member(object, "tables");
     struct json_object tables;
     const char *name;
-    if (value.node == NULL)
+    if (!json_object_at(&tables, object, "tables"))
         return;
-    json_object_open(&tables, &value);
     for (; (name = json_object_key(&tables, map->table_count)) != NULL; map->table_count++) {
         if (map->table_count == MAP_TABLES_MAX || name[0] == '\0' || strchr(name, '.') != NULL) {
-            json_fail(&value, "a map has at most %d tables, and their names hold no dot", MAP_TABLES_MAX);
+            json_fail(&tables.value, "a map has at most %d tables, and their names hold no dot", MAP_TABLES_MAX);
             return;
         }
         map->tables[map->table_count].name = kept(reading, name);

@@ -17,11 +17,9 @@ static void load_by_read(struct workload_spec *spec, struct json_object *object)
 
 static void sample_read(struct sample_plan *plan, struct json_object *object)
 {
-    struct json_value value = json_member(object, "sample");
     struct json_object sample;
-    if (value.node == NULL)
+    if (!json_object_at(&sample, object, "sample"))
         return;
-    json_object_open(&sample, &value);
     json_need(&sample, "share");
     plan->share = json_get_real(&sample, "share", SHARE_MIN, 1, 1);
     plan->by = (enum sample_by)json_get_choice(&sample, "by", sample_by_names, SAMPLE_JOBS);
@@ -32,11 +30,9 @@ static void sample_read(struct sample_plan *plan, struct json_object *object)
 
 static void tenants_read(struct tenants_plan *plan, struct json_object *object, struct arena *arena)
 {
-    struct json_value value = json_member(object, "tenants");
     struct json_object tenants;
-    if (value.node == NULL)
+    if (!json_object_at(&tenants, object, "tenants"))
         return;
-    json_object_open(&tenants, &value);
     const struct json_value queues = json_member(&tenants, "queues"), users = json_member(&tenants, "users");
     name_rules_read(&plan->queues, &queues, arena);
     name_rules_read(&plan->users, &users, arena);
@@ -45,11 +41,9 @@ static void tenants_read(struct tenants_plan *plan, struct json_object *object, 
 
 static void growth_read(struct growth_plan *plan, struct json_object *object, struct arena *arena)
 {
-    struct json_value value = json_member(object, "growth");
     struct json_object growth;
-    if (value.node == NULL)
+    if (!json_object_at(&growth, object, "growth"))
         return;
-    json_object_open(&growth, &value);
     json_need(&growth, "queues");
     const struct json_value queues = json_member(&growth, "queues");
     name_rules_read_factors(&plan->queues, &queues, GROWTH_FACTOR_MAX, arena);

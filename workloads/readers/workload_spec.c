@@ -89,11 +89,9 @@ static void fill_refuse(struct json_object *workload, const char *key)
 
 static void fill_read(struct workload_spec *spec, struct json_object *workload)
 {
-    struct json_value value = json_member(workload, "fill");
-    if (value.node == NULL)
-        return;
     struct json_object object;
-    json_object_open(&object, &value);
+    if (!json_object_at(&object, workload, "fill"))
+        return;
     json_need(&object, "load");
     spec->fill.load = json_get_real(&object, "load", FILL_LOAD_MIN, LOAD_MAX, 1);
     spec->fill.interval = json_get_duration(&object, "interval_s", FILL_INTERVAL_DEFAULT);
@@ -113,11 +111,9 @@ static void fill_read(struct workload_spec *spec, struct json_object *workload)
 
 static void shake_read(struct workload_spec *spec, struct json_object *workload)
 {
-    struct json_value value = json_member(workload, "shake");
-    if (value.node == NULL)
-        return;
     struct json_object object;
-    json_object_open(&object, &value);
+    if (!json_object_at(&object, workload, "shake"))
+        return;
     spec->shake.arrivals = json_get_duration(&object, "arrivals_s", 0);
     spec->shake.run_time_sigma = json_get_real(&object, "run_time_sigma", 0, SIGMA_MAX, 0);
     json_object_close(&object);
@@ -126,7 +122,7 @@ static void shake_read(struct workload_spec *spec, struct json_object *workload)
         json_fail(&arrivals, "'arrivals_s' must be at most %d days", SHAKE_DAYS_MAX);
     }
     if (!shake_is_on(&spec->shake))
-        json_fail(&value, "'shake' needs 'arrivals_s' or 'run_time_sigma' above 0");
+        json_fail(&object.value, "'shake' needs 'arrivals_s' or 'run_time_sigma' above 0");
 }
 
 /* "load_gpus": a number of GPUs, or the word for those of the run's cluster. */
@@ -165,14 +161,12 @@ static void columns_read(struct workload_spec *spec, struct json_object *object,
 /* "tables": {"job": "pai_job_table.csv"} */
 static void table_paths_read(struct workload_spec *spec, struct json_object *object, const char *base)
 {
-    struct json_value value = json_member(object, "tables");
     struct json_object paths;
-    if (value.node == NULL)
+    if (!json_object_at(&paths, object, "tables"))
         return;
-    json_object_open(&paths, &value);
     for (const char *name; (name = json_object_key(&paths, spec->table_count)) != NULL; spec->table_count++) {
         if (spec->table_count == SIDE_FILES_MAX) {
-            json_fail(&value, "a trace has at most %d tables", SIDE_FILES_MAX);
+            json_fail(&paths.value, "a trace has at most %d tables", SIDE_FILES_MAX);
             break;
         }
         const struct json_value member = json_member(&paths, name);
@@ -198,15 +192,13 @@ static int by_order(const void *a, const void *b)
 static void models_read(struct workload_spec *spec, struct json_object *object)
 {
     enum { MODELS_MAX = 64 };
-    struct json_value value = json_member(object, "gpu_models");
     struct json_object words;
-    if (value.node == NULL)
+    if (!json_object_at(&words, object, "gpu_models"))
         return;
     struct model_word *models = arena_alloc(&spec->arena, MODELS_MAX * sizeof *models);
-    json_object_open(&words, &value);
     for (const char *word; (word = json_object_key(&words, spec->model_count)) != NULL; spec->model_count++) {
         if (spec->model_count == MODELS_MAX) {
-            json_fail(&value, "'gpu_models' can hold at most %d models", MODELS_MAX);
+            json_fail(&words.value, "'gpu_models' can hold at most %d models", MODELS_MAX);
             break;
         }
         models[spec->model_count] =
@@ -222,13 +214,11 @@ static void models_read(struct workload_spec *spec, struct json_object *object)
 /* "service": what serves the requests of a trace of requests. */
 static void service_read(struct workload_spec *spec, struct json_object *workload)
 {
-    struct json_value value = json_member(workload, "service");
-    struct service_plan *plan = &spec->service;
     struct json_object object;
+    struct service_plan *plan = &spec->service;
     *plan = service_plan_default();
-    if (value.node == NULL)
+    if (!json_object_at(&object, workload, "service"))
         return;
-    json_object_open(&object, &value);
     plan->prompt_tokens_per_s =
         json_get_real(&object, "prompt_tokens_per_s", RATE_MIN, RATE_MAX, plan->prompt_tokens_per_s);
     plan->output_tokens_per_s =
@@ -239,7 +229,7 @@ static void service_read(struct workload_spec *spec, struct json_object *workloa
     plan->replicas_min = (uint32_t)json_get_int(&object, "replicas_min", 0, SERVICE_REPLICAS_MAX, plan->replicas_min);
     plan->gpus = (uint32_t)json_get_int(&object, "gpus", 1, SERVICE_GPUS_MAX, plan->gpus);
     if (plan->interval == 0 || plan->keep / plan->interval >= SERVICE_KEEP_MAX)
-        json_fail(&value, "'interval' must be above 0, and 'keep' less than %d times as long", SERVICE_KEEP_MAX);
+        json_fail(&object.value, "'interval' must be above 0, and 'keep' less than %d times as long", SERVICE_KEEP_MAX);
     json_object_close(&object);
 }
 
