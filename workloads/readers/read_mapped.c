@@ -231,10 +231,7 @@ static struct error shape_make(const struct row_reading *reading)
     const uint32_t least = ask.min_members != 0 ? (uint32_t)ask.min_members : (uint32_t)members;
     const char *complaint =
         members > 0 ? ask_group(&ask, (uint32_t)members, least, &job->first, &culprit) : ask_shape(&ask, job, &culprit);
-    if (complaint == NULL)
-        return ERROR_OK;
-    const struct field *field = native_row_culprit(state->fields, culprit);
-    return input_error(reading->line->input, reading->line->text, field->place, "'%s': %s", field->name, complaint);
+    return native_row_complaint(reading->line, state->fields, complaint, culprit);
 }
 
 static void missing_note(struct mapped_state *state, const struct field *fields)
