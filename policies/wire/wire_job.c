@@ -7,9 +7,6 @@
 #include "workloads/job_json.h"
 #include "workloads/job_text.h"
 
-enum { MODEL_ABSENT = CLUSTER_MODELS_MAX };
-static const char MODEL_ABSENT_NAME[] = "?"; /* a model that this cluster does not have */
-
 static const char *const after_names[] = {"any", "ok", "not_ok", NULL}; /* enum after_kind */
 
 static const struct wire_field id_fields[] = {
@@ -87,20 +84,6 @@ static const struct mig_profile *profiles_of(const struct cluster *cluster)
     return mig_profiles(MIG_H100_80);
 }
 
-static void put_models(struct buffer *out, const struct cluster *cluster, uint64_t mask)
-{
-    struct buffer names = {0};
-    for (uint32_t m = 0; m <= MODEL_ABSENT; m++) {
-        if (!(mask >> m & 1))
-            continue;
-        if (names.length > 0)
-            buffer_char(&names, '|');
-        buffer_string(&names, m < cluster->model_count ? cluster->models[m].name : MODEL_ABSENT_NAME);
-    }
-    wire_put_text(out, "gpu_model", buffer_c_string(&names));
-    buffer_release(&names);
-}
-
 static void put_group(struct buffer *out, const struct cluster *cluster, const struct job_group *group)
 {
     const struct request *request = &group->request;
@@ -110,15 +93,10 @@ static void put_group(struct buffer *out, const struct cluster *cluster, const s
         wire_put_int(out, "min_members", group->min_count);
     if (request->mig != 0)
         wire_put_text(out, "mig", profiles_of(cluster)[request->mig - 1].name);
-    if (request->gpu_models != 0)
-        put_models(out, cluster, request->gpu_models);
+    job_models_put(out, cluster, request->gpu_models);
     if (group->slice_level != 0)
         wire_put_text(out, "slice_level", cluster->levels[group->slice_level - 1].name);
-    if (request->nodes != NULL) {
-        if (out->bytes[out->length - 1] != '{') /* not the first key */
-            buffer_char(out, ',');
-        buffer_string(out, request->nodes->text);
-    }
+    job_nodes_put(out, request->nodes);
     buffer_char(out, '}');
 }
 

@@ -109,8 +109,7 @@ void native_failures_write(const struct job_failures *failures, struct buffer *o
 
 static bool is_in_window(const struct workload_spec *spec, time_ns submit)
 {
-    bool has_window = spec->window_from != 0 || spec->window_to != 0;
-    return !has_window || (submit >= spec->window_from && submit < spec->window_to);
+    return !workload_has_window(spec) || (submit >= spec->window_from && submit < spec->window_to);
 }
 
 /* Fields that connect it with other jobs of the trace. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/json.h"
+#include "base/json_file.h"
 #include "workloads/request/ask.h"
 
 struct job_truth truth_default(void)
@@ -143,15 +143,11 @@ static const struct {
 /* Refuse a JSON file of Windtunnel that is no trace, and say what it is. */
 static struct error refuse_no_trace(const char *path, struct text first_line)
 {
-    char *bytes = NULL;
-    size_t length;
-    struct json_doc *doc = NULL;
+    struct json_doc *doc;
     struct error error, sticky = ERROR_OK;
     if (text_trim(first_line).at[0] != '{' || input_is_once(path))
         return ERROR_OK;
-    error = input_read_all(path, NO_TRACE_BYTES_MAX, &bytes, &length);
-    if (!error_is(error))
-        error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_DATA);
+    error = json_file_read(&doc, path, NO_TRACE_BYTES_MAX, ERROR_DATA, NULL);
     if (!error_is(error)) {
         struct json_value root = json_doc_root(doc, &sticky);
         struct json_object object;
@@ -166,7 +162,6 @@ static struct error refuse_no_trace(const char *path, struct text first_line)
     } else {
         error_release(&error);
     }
-    mem_free(bytes);
     return error;
 }
 
