@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/input.h"
+#include "base/json_file.h"
 #include "base/output.h"
 #include "studies/comparison/comparison.h"
 
@@ -250,17 +250,12 @@ static struct error read_doc(struct baseline *baseline, struct json_doc *doc)
 
 struct error baseline_read(struct baseline *out, const char *path)
 {
-    char *bytes = NULL;
-    size_t length = 0;
-    struct json_doc *doc = NULL;
+    struct json_doc *doc;
     *out = (struct baseline){0};
-    TRY(input_read_all(path, BASELINE_BYTES_MAX, &bytes, &length));
-    struct error error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_CONFIG);
+    TRY(json_file_read(&doc, path, BASELINE_BYTES_MAX, ERROR_CONFIG, NULL));
     out->path = arena_copy(&out->arena, text_of(path));
-    if (!error_is(error))
-        error = read_doc(out, doc);
+    struct error error = read_doc(out, doc);
     json_doc_free(doc);
-    mem_free(bytes);
     if (error_is(error))
         baseline_release(out);
     return error;

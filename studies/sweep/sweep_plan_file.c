@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/json.h"
+#include "base/json_file.h"
 #include "base/output.h"
 #include "studies/sweep/sweep_plan_inside.h"
 
@@ -362,14 +363,10 @@ static struct error read_configurations(struct sweep_plan *plan, const char *fol
 
 static struct error read_files(struct sweep_plan *plan, const char *folder, const char *path)
 {
-    char *bytes, configurations[33] = "";
-    size_t length;
+    char configurations[33] = "";
     struct json_doc *doc;
     struct error sticky = ERROR_OK;
-    TRY(input_read_all_digest(path, PLAN_BYTES_MAX, &bytes, &length, plan->digest));
-    struct error error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_DATA);
-    mem_free(bytes);
-    TRY(error);
+    TRY(json_file_read(&doc, path, PLAN_BYTES_MAX, ERROR_DATA, plan->digest));
     struct json_value root = json_doc_root(doc, &sticky);
     read_root(plan, &root, configurations);
     json_doc_free(doc);
