@@ -12,6 +12,7 @@
 #include "policies/order/order.h"
 #include "policies/quota/cells_index.h"
 #include "policies/repartition/repartitions.h"
+#include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
@@ -571,7 +572,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : candidates_check(sched);
     broken = broken != NULL ? broken : victim_lists_check(sched);
     broken = broken != NULL ? broken : retry_queue_check(sched);
-    broken = broken != NULL ? broken : planned_leaves_check(sched);
+    broken = broken != NULL ? broken : profile_check(&sched->planned_starts->profile);
     broken = broken != NULL || !sched->overtakes ? broken : planned_units_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);
     broken = broken != NULL ? broken : repartitions_check(sched);

@@ -189,25 +189,6 @@ bool plan_attempt(struct sched *sched, uint32_t class_queue, enum plan_kind kind
     return true;
 }
 
-/* The next class queue to try; CLASS_QUEUE_NONE: none is left.  is_first: since they were gathered.  Attempts that fail
- * change nothing, so the others are put in order once: after the first, which often succeeds. */
-static uint32_t next_class_queue(struct sched *sched, bool is_first)
-{
-    struct plan_scratch *plan = sched->plan;
-    if (plan->class_queue_count == 0)
-        return CLASS_QUEUE_NONE;
-    if (is_first) {
-        const uint32_t best = plan_take_best_class_queue(sched);
-        plan->is_ordered = false;
-        return best;
-    }
-    if (!plan->is_ordered)
-        selection_order_open(&plan->selection_order, &sched->tree, &sched->pending, plan->class_queues,
-                             plan->class_queue_count);
-    plan->is_ordered = true;
-    return selection_order_take(&plan->selection_order, &sched->tree, &sched->pending);
-}
-
 bool plan_cycle(struct sched *sched, enum plan_kind kind)
 {
     bool is_booked = false;
@@ -217,14 +198,11 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
         attempts += nominees_try_all(sched, kind, &is_booked);
         plan_gather_class_queues(sched, kind);
     }
-    for (bool is_first = true; attempts < sched->policy.preempt.attempts_per_cycle; attempts++) {
-        const uint32_t class_queue = next_class_queue(sched, is_first);
-        if (class_queue == CLASS_QUEUE_NONE)
-            break;
-        is_first = plan_attempt(sched, class_queue, kind, false);
-        if (is_first)
-            plan_gather_class_queues(sched, kind); /* the class queue has another head now */
-        is_booked |= is_first;
+    for (; sched->plan->class_queue_count > 0 && attempts < sched->policy.preempt.attempts_per_cycle; attempts++) {
+        if (!plan_attempt(sched, plan_take_best_class_queue(sched), kind, false))
+            continue;
+        is_booked = true;
+        plan_gather_class_queues(sched, kind); /* the class queue has another head now */
     }
     return is_booked;
 }

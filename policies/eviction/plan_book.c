@@ -149,6 +149,5 @@ void plan_release(struct plan_scratch *plan)
     mem_free(plan->spans);
     mem_free(plan->has_units);
     mem_free(plan->notes.at);
-    selection_order_release(&plan->selection_order);
     mem_free(plan);
 }

@@ -11,7 +11,6 @@
 #include "policies/placement/placement.h"
 #include "policies/preemption/preemption.h"
 #include "policies/queues/queues.h"
-#include "policies/queues/selection_order.h"
 #include "policies/quota/quota.h"
 #include "policies/state/headroom.h"
 
@@ -118,8 +117,6 @@ struct plan_scratch {
     uint32_t *class_queues; /* class queues that may ask for a plan */
     size_t class_queue_capacity;
     uint32_t class_queue_count;
-    bool is_ordered;
-    struct selection_order selection_order; /* those of class_queues that are left, if is_ordered */
     struct quota_round rounds[QUOTA_ROUNDS_MAX];
     uint32_t round_count, round; /* round_count 0: the quota policy asks for none */
     bool is_seeking;             /* victims are searched: the rounds apply */
@@ -191,8 +188,6 @@ struct offer_cost { /* of all victims of an offer: the GPUs they hold, then the 
 
 struct node_victims {       /* the candidates on a node; all zero when no search runs */
     uint32_t first;         /* the first link to a unit on the node: index + 1; 0: none */
-    uint32_t place;         /* the node's position in `listed` */
-    int64_t milli;          /* GPUs that these units hold there */
     struct offer_cost cost; /* of the cheapest offer; COST_STALE */
 };
 
@@ -200,7 +195,6 @@ struct node_victims {       /* the candidates on a node; all zero when no search
 struct node_search_scratch {
     struct node_victims *nodes; /* by node_id */
     node_id *listed;            /* the nodes with links, in the order of the search */
-    int64_t *least_milli;       /* by position in `listed`: no offer costs fewer; INT64_MAX: no offer; COST_STALE */
     uint32_t listed_count;
     struct unit_link *links;
     size_t link_capacity;

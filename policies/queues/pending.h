@@ -97,8 +97,6 @@ struct leaf_queue {
     uint32_t *borrowers;
     size_t over_quota_capacity;
     uint32_t over_quota_count;
-    uint32_t over_quota_bound;                            /* entries kept before stale ones are removed */
-    int64_t over_quota_least_milli;                       /* the least GPUs that one of them asks */
     bool is_changed;                                      /* in pending.changed */
     uint32_t asking[ASKER_COUNT][REQUEST_CLASS_SET_BITS]; /* class queues, by the bit of their request class */
 };

@@ -50,8 +50,6 @@ static struct planned_start_need leaving(struct sched *sched, node_id node, uint
 {
     const struct planned_start_book *book = sched->planned_starts;
     struct planned_start_need sum = {0};
-    if (sched->overtakes)
-        return planned_leaves_between(sched, node, gpu_mask, from, until);
     for (uint32_t e = first_end_after(sched, from); e < book->end_count && planned_start_end(sched, e) <= until; e++) {
         const struct sched_job *job = &sched->jobs.jobs[book->ends[e].slot];
         const struct request_class *request_class = &sched->request_classes.at[job->request_class];

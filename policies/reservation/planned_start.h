@@ -50,25 +50,6 @@ struct planned_start_need { /* of a node, or of one GPU of it */
     uint32_t next; /* index + 1 of the need of the same node that came before; 0: none */
 };
 
-struct planned_leave { /* a holding of a job with a planned end */
-    uint32_t slot;
-    uint16_t gpu_mask, gpu_milli;
-    uint32_t cpu_milli, memory_mib;
-    int64_t excess;
-};
-
-struct node_leaves {
-    struct planned_leave *at; /* in no order */
-    size_t capacity;
-    uint32_t count;
-};
-
-/* By node, the holdings of jobs with a planned end.  Computed from holdings and ends. */
-struct planned_leaves {        /* policies/reservation/planned_leaves.c */
-    struct node_leaves *of;    /* by node_id; NULL: nothing was ever asked */
-    struct node_marks unknown; /* nodes whose list may be wrong */
-};
-
 struct units_held { /* by a job */
     uint32_t gpus;  /* that become free at its planned end */
     uint8_t unit;   /* the GPUs that each of its members asks; 0: they cannot be planned by count */
@@ -128,7 +109,6 @@ struct planned_start_book {   /* policies/reservation/planned_start_book.c */
     size_t need_capacity;
     uint32_t need_count;
     uint32_t *need_of; /* scratch, by node_id: index + 1 of its last need; 0 between uses */
-    struct planned_leaves leaves;
     struct planned_units units;
 };
 
@@ -173,6 +153,9 @@ struct overtake_scratch {
 };
 
 /* ---- planned_start_book.c */
+
+/* The end at that index, no earlier than the next instant. */
+time_ns planned_start_end(const struct sched *sched, uint32_t e);
 
 /* Listeners of booking (struct booking_listener): the job's holdings have changed; it is forgotten; a piece of it is
  * released on that node; it no longer waits. */
@@ -256,20 +239,6 @@ bool planned_units_are_free(const struct sched *sched, uint32_t count);
 /* As planned_start_keep. */
 void planned_units_keep(struct sched *sched, uint32_t slot);
 void planned_units_release(struct planned_units *units);
-
-/* ---- planned_leaves.c */
-
-/* The end at that index, no earlier than the next instant. */
-time_ns planned_start_end(const struct sched *sched, uint32_t e);
-/* The others only where the listeners of booking tell the book (sched->overtakes). */
-
-/* A holding on the node, or the planned end of one, has changed. */
-void planned_leaves_forget(struct sched *sched, node_id node);
-/* The sum of the space that leaves the node, or its one GPU, after `from` and up to `until`, which is finite.
- * O(holdings on the node); after a change O(running jobs). */
-struct planned_start_need planned_leaves_between(struct sched *sched, node_id node, uint16_t gpu_mask, time_ns from,
-                                                 time_ns until);
-void planned_leaves_release(struct sched *sched);
 
 /* ---- planned_start_promise.c */
 

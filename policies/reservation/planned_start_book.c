@@ -14,11 +14,16 @@
 #include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 
+time_ns planned_start_end(const struct sched *sched, uint32_t e)
+{
+    time_ns end = sched->planned_starts->ends[e].end;
+    return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
+}
+
 /* ---- Nodes whose profile must be rebuilt ----------------------------------------------------------- */
 
 void planned_start_mark_node(struct sched *sched, node_id node)
 {
-    planned_leaves_forget(sched, node);
     node_marks_add(&sched->planned_starts->stale, sched->cluster->node_count, node);
 }
 
@@ -404,7 +409,6 @@ void planned_start_release(struct sched *sched)
     mem_free(book->spare);
     mem_free(book->needs);
     mem_free(book->need_of);
-    planned_leaves_release(sched);
     mem_free(book->ends);
     mem_free(book->end_of);
     mem_free(book->is_promised);

@@ -21,8 +21,7 @@ void planned_start_node_changed(struct sched *sched, node_id node);
 /* The number of promised starts so far, and of those that were late. */
 void reservation_count(const struct sched *sched, uint64_t *promised, uint64_t *late);
 
-/* NULL: what is kept of running jobs by node agrees with them; else what is wrong. */
-const char *planned_leaves_check(const struct sched *sched);
+/* NULL: what is kept of running jobs agrees with them; else what is wrong. */
 const char *planned_units_check(const struct sched *sched);
 
 /* Are there planned starts, made in the last cycle or standing, and do all their jobs still wait with that request? */

@@ -1,13 +1,11 @@
 /* Which heads are over quota, and which class queues have no chance of space that is kept for in-quota jobs.
  *
  * A class queue is found to be over quota when it gets a new head, or when it is selected and only space for in-quota
- * jobs is left.  It is listed with the queue that would exceed its quota.  It is checked again when that queue is
- * charged less and has enough unused quota for the smallest of the listed requests.  A new head is checked anew.
+ * jobs is left.  It is listed with the queue that would exceed its quota, and checked again when that queue is
+ * charged less.  A new head is checked anew.
  * Cost: O(depth) a check. */
 #include "policies/state/over_quota.h"
 #include "policies/state/sched_state.h"
-
-enum { BORROWERS_MIN = 32 }; /* entries kept before stale ones are removed */
 
 /* The lowest queue, from this one up, that would be over quota with these amounts added; QUEUE_NONE: none. */
 static queue_id overdrawn(const struct sched *sched, queue_id queue, const int64_t *ask)
@@ -33,10 +31,6 @@ static queue_id overdrawn_by(const struct sched *sched, const struct class_queue
 static void note_over_quota(struct sched *sched, uint32_t class_queue, queue_id owed_by)
 {
     struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[owed_by];
-    int64_t milli =
-        sched->request_classes.at[sched->pending.class_queues[class_queue].request_class].charge[QUEUE_SUM_GPU];
-    if (leaf_queue->over_quota_count == 0 || milli < leaf_queue->over_quota_least_milli)
-        leaf_queue->over_quota_least_milli = milli;
     MEM_GROW(leaf_queue->borrowers, leaf_queue->over_quota_capacity, (size_t)leaf_queue->over_quota_count + 1);
     leaf_queue->borrowers[leaf_queue->over_quota_count++] = class_queue;
     pending_set_over_quota(&sched->pending, class_queue, true);
@@ -54,22 +48,11 @@ bool over_quota_find(struct sched *sched, uint32_t class_queue_id)
     return true;
 }
 
-/* Is the unused quota of the queue too small for each of its over-quota class queues? */
-static bool all_stay(const struct sched *sched, queue_id queue)
-{
-    const struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];
-    int64_t deserved = queue_tree_spec(&sched->tree, queue)->deserved[RESOURCE_GPU];
-    return deserved != QUOTA_UNLIMITED && leaf_queue->over_quota_least_milli > 0 &&
-           queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) + leaf_queue->over_quota_least_milli > deserved;
-}
-
 /* The queue is charged less: heads listed as over quota may be in quota now. */
 void over_quota_review(struct sched *sched, queue_id queue)
 {
     struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];
-    uint32_t count = leaf_queue->over_quota_count;
-    if (count == 0 || (count <= leaf_queue->over_quota_bound && all_stay(sched, queue)))
-        return;
+    const uint32_t count = leaf_queue->over_quota_count;
     leaf_queue->over_quota_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = leaf_queue->borrowers[i];
@@ -84,7 +67,6 @@ void over_quota_review(struct sched *sched, queue_id queue)
             queue_tree_touch(&sched->tree, class_queue->leaf_queue);
         }
     }
-    leaf_queue->over_quota_bound = 2 * leaf_queue->over_quota_count + BORROWERS_MIN;
 }
 
 queue_id sched_owed_by(const struct sched *sched, uint32_t slot)

@@ -7,7 +7,6 @@
 
 #include "base/random.h"
 #include "policies/queues/queue_selection.h"
-#include "policies/queues/selection_order.h"
 #include "policies/quota/quotas.h"
 #include "tests/support/interval.h"
 #include "tests/support/quota_case.h"
@@ -26,7 +25,6 @@ struct world {
     struct job_table jobs;
     struct pending pending;
     struct queue_selection_scratch scratch;
-    struct selection_order order;
     job_id next_id;
     uint32_t slots[JOBS];
     enum job_place place[JOBS];
@@ -114,7 +112,6 @@ static void close_world(struct world *w)
         if (w->place[j] != NOWHERE)
             w->jobs.jobs[w->slots[j]].state = SJOB_PENDING;
     queue_selection_release(&w->scratch);
-    selection_order_release(&w->order);
     pending_release(&w->pending);
     job_table_release(&w->jobs);
     request_class_table_release(&w->request_classes);
@@ -312,20 +309,6 @@ static uint32_t slot_of(const struct world *w, uint32_t class_queue)
     return class_queue == CLASS_QUEUE_NONE ? SLOT_NONE : pending_head(&w->pending, class_queue);
 }
 
-/* Take all class queues in order.  Each must be the one that the queue selection puts first among the remaining. */
-static void check_order(struct world *w, const uint32_t class_queues[], uint32_t count, bool marked[])
-{
-    selection_order_open(&w->order, &w->c.tree, &w->pending, class_queues, count);
-    for (uint32_t left = count; left > 0; left--) {
-        const uint32_t first = selection_order_take(&w->order, &w->c.tree, &w->pending);
-        if (first == CLASS_QUEUE_NONE || slot_of(w, first) != naive_next(w, QUEUE_ROOT, marked))
-            complain(w, "of the class queues that are left, another comes next in the order");
-        marked[first] = false;
-    }
-    if (selection_order_take(&w->order, &w->c.tree, &w->pending) != CLASS_QUEUE_NONE)
-        complain(w, "a class queue comes twice in the order");
-}
-
 /* The best of some class queues, open or closed. */
 static void check_best(struct world *w)
 {
@@ -344,7 +327,6 @@ static void check_best(struct world *w)
     uint32_t best = queue_selection_best(&w->c.tree, &w->pending, class_queues, count, &w->scratch);
     if (slot_of(w, best) != (count == 0 ? SLOT_NONE : naive_next(w, QUEUE_ROOT, marked)))
         complain(w, "the best of some class queues is another");
-    check_order(w, class_queues, count, marked);
     free(marked);
     free(class_queues);
 }
