@@ -185,13 +185,21 @@ void buffer_double(struct buffer *buffer, double value)
 void buffer_members(struct buffer *buffer, const char *json, ...)
 {
     va_list values;
+    if (json[0] == ',' && buffer->length > 0 && strchr("{[", buffer->bytes[buffer->length - 1]) != NULL)
+        json += json[1] == ' ' ? 2 : 1;
     va_start(values, json);
     for (; *json != '\0'; json++) {
         if (*json != '%') {
             buffer_char(buffer, *json == '\'' ? '"' : *json);
             continue;
         }
-        const size_t letters = strcspn(++json, "sgud") + 1;
+        int64_t scale = 1;
+        if (*++json == '.') {
+            for (int digits = json[1] - '0'; digits > 0; digits--)
+                scale *= 10;
+            json += 2;
+        }
+        const size_t letters = strcspn(json, "sgud") + 1;
         const char form = json[letters - 1];
         const char *text;
         if (form == 'g') {
@@ -202,6 +210,8 @@ void buffer_members(struct buffer *buffer, const char *json, ...)
                 buffer_json(buffer, text_of(text));
             else
                 buffer_string(buffer, "null");
+        } else if (form == 'd' && json[0] == 'l') {
+            buffer_scaled(buffer, va_arg(values, long long), scale);
         } else if (form == 'd') {
             const int value = va_arg(values, int);
             if (json[0] == 'h')

@@ -62,8 +62,12 @@ void buffer_indices(struct buffer *buffer, uint16_t set);
 void buffer_json(struct buffer *buffer, struct text text);
 
 /* A piece of JSON: ' stands for a quotation mark; %s is a string, escaped and quoted (NULL: null), %g a number as
- * buffer_double writes it, %zu %llu %u %d integers, %hhd a truth value.  The compiler checks the types.
- *   buffer_members(out, "{'name': %s, 'mean': %g, 'n': %zu}", name, mean, n); */
+ * buffer_double writes it, %zu %llu %lld %u %d integers, %.9lld such as buffer_scaled writes it (here billionths),
+ * %hhd a truth value.  The compiler checks the types.  Right behind { or [ a comma at the beginning, and a space behind
+ * it, are left out, so that the first member or item is written like the others.
+ *   buffer_members(out, "{'name': %s, 'mean': %g, 'n': %zu, 'of': [", name, mean, n);
+ *   for (size_t i = 0; i < count; i++)
+ *       buffer_members(out, ", %s", names[i]); */
 void buffer_members(struct buffer *buffer, const char *json, ...) LIKE_PRINTF(2, 3);
 
 /* Each format has one function for the names that stand in it, and no writer escapes them itself:

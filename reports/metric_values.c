@@ -304,15 +304,14 @@ double metrics_value(const struct metrics *metrics, const char *name)
 
 static void write_group(const struct metric *metrics, size_t count, const char *indent, struct buffer *out)
 {
-    const char *separator = "";
     buffer_char(out, '{');
     for (size_t m = 0; m < count; m++) {
         if (!isfinite(metrics[m].value))
             continue;
-        buffer_format(out, "%s\n%s\"%s\": {\"value\": ", separator, indent, metrics[m].name);
-        buffer_double(out, metrics[m].value);
-        buffer_format(out, ", \"unit\": \"%s\", \"better\": \"%s\"}", metrics[m].unit, better_names[metrics[m].better]);
-        separator = ",";
+        buffer_members(out, ",\n");
+        buffer_string(out, indent);
+        buffer_members(out, "%s: {'value': %g, 'unit': %s, 'better': %s}", metrics[m].name, metrics[m].value,
+                       metrics[m].unit, better_names[metrics[m].better]);
     }
     buffer_char(out, '}');
 }
@@ -329,7 +328,7 @@ static void write_arrived(const struct metrics *metrics, struct buffer *out)
         struct metric values[] = {metric_table[METRIC_ALLOCATION_RATIO], metric_table[METRIC_FGD_FRAGMENTATION_RATIO]};
         values[0].value = rows[i].allocation_ratio;
         values[1].value = rows[i].fragmentation_ratio;
-        buffer_format(out, "%s\n  \"%u\": ", i == 0 ? "" : ",", rows[i].percent);
+        buffer_members(out, ",\n  '%u': ", rows[i].percent);
         write_group(values, sizeof values / sizeof values[0], "   ", out);
     }
     buffer_char(out, '}');
@@ -347,9 +346,7 @@ static void write_model_loads(const struct metrics *metrics, struct buffer *out)
         struct metric values[] = {metric_table[METRIC_OFFERED_LOAD_RATIO], metric_table[METRIC_ASKED_GPU_H]};
         values[0].value = loads[i].ratio;
         values[1].value = loads[i].asked_gpu_h;
-        buffer_string(out, i == 0 ? "\n  " : ",\n  ");
-        buffer_json(out, text_of(loads[i].name));
-        buffer_string(out, ": ");
+        buffer_members(out, ",\n  %s: ", loads[i].name);
         write_group(values, sizeof values / sizeof values[0], "   ", out);
     }
     buffer_char(out, '}');
@@ -363,12 +360,10 @@ void metrics_write_json(const struct metrics *metrics, struct buffer *out)
     write_group(all, count, " ", out);
     buffer_string(out, ",\n\"by\": {");
     for (int c = 0; metrics_cut_names[c] != NULL; c++) {
-        buffer_format(out, "%s\n \"%s\": {", c == 0 ? "" : ",", metrics_cut_names[c]);
+        buffer_members(out, ",\n %s: {", metrics_cut_names[c]);
         const char *key;
         for (size_t i = 0; (key = metrics_cut_key(metrics, metrics_cut_names[c], i)) != NULL; i++) {
-            buffer_string(out, i == 0 ? "\n  " : ",\n  ");
-            buffer_json(out, text_of(key));
-            buffer_string(out, ": ");
+            buffer_members(out, ",\n  %s: ", key);
             const struct metric *cut = metrics_cut(metrics, metrics_cut_names[c], i, &count);
             write_group(cut, count, "   ", out);
         }

@@ -5,24 +5,20 @@
 #include <sys/stat.h>
 
 #include "base/input.h"
+#include "base/json_file.h"
 
 struct error record_check_open(struct json_doc **doc, const char *folder)
 {
     struct buffer path = {0};
     struct stat status;
-    char *bytes = NULL;
-    size_t length = 0;
     *doc = NULL;
     buffer_format(&path, "%s/" RESULT_FILE, folder);
     const bool is_folder = stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
     struct error error = input_check_plain(buffer_c_string(&path));
     if (!error_is(error))
-        error = input_read_all(buffer_c_string(&path), RESULT_BYTES_MAX, &bytes, &length);
-    if (!error_is(error))
-        error = json_doc_parse(doc, buffer_c_string(&path), (struct text){bytes, length}, ERROR_DATA);
-    else if (is_folder && stat(buffer_c_string(&path), &status) != 0)
+        error = json_file_read(doc, buffer_c_string(&path), RESULT_BYTES_MAX, ERROR_DATA, NULL);
+    if (error_is(error) && is_folder && stat(buffer_c_string(&path), &status) != 0)
         error_set_hint(&error, "a run writes it last: it has not ended, or was killed before; run the scenario again");
-    mem_free(bytes);
     buffer_release(&path);
     return error;
 }

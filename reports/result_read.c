@@ -54,14 +54,13 @@ static void read_inputs(struct result *result, struct json_object *manifest)
 
 static void read_files(struct result *result, struct json_object *manifest)
 {
-    const struct json_value value = json_member(manifest, "files");
     struct json_object object;
     const char *key;
     size_t count = 0;
-    if (value.node == NULL)
+    if (!json_object_at(&object, manifest, "files"))
         return;
-    json_object_open(&object, &value);
-    struct result_file *files = arena_alloc_array(&result->arena, json_object_size(value.node) + 1, struct result_file);
+    struct result_file *files =
+        arena_alloc_array(&result->arena, json_object_size(object.value.node) + 1, struct result_file);
     for (; (key = json_object_key(&object, count)) != NULL; count++) {
         const struct json_value digest = json_member(&object, key);
         const char *text = json_value_string(&digest);
@@ -115,11 +114,9 @@ static void read_scenario(struct result *result, struct json_object *manifest)
 
 static void read_declared(struct result_workload *workload, struct json_object *object, struct arena *arena)
 {
-    const struct json_value value = json_member(object, "communication");
     struct json_object declared;
-    if (value.node == NULL)
+    if (!json_object_at(&declared, object, "communication"))
         return;
-    json_object_open(&declared, &value);
     workload->declared_count = (uint64_t)json_get_int(&declared, "by_job", 0, INT64_MAX, 0);
     const struct json_value rows = json_member(&declared, "by_row");
     const size_t count = rows.node != NULL ? json_array_count(&rows) : 0;
@@ -182,11 +179,9 @@ static void read_before(struct result *result, struct json_object *fork)
 static void read_fork(struct result *result, struct json_object *manifest)
 {
     struct result_fork *fork = &result->manifest.fork;
-    const struct json_value value = json_member(manifest, "fork");
     struct json_object object;
-    if (value.node == NULL)
+    if (!json_object_at(&object, manifest, "fork"))
         return;
-    json_object_open(&object, &value);
     json_need(&object, "fingerprint");
     fork->fingerprint = keep(&result->arena, json_get_string(&object, "fingerprint", ""));
     fork->at = json_get_scaled(&object, "at_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
@@ -219,12 +214,10 @@ static void read_queues(struct result *result, struct json_object *facts)
 {
     struct json_object object;
     const char *key;
-    const struct json_value value = json_member(facts, "queues");
-    if (value.node == NULL)
+    if (!json_object_at(&object, facts, "queues"))
         return;
-    json_object_open(&object, &value);
     struct record_queue *queues =
-        arena_alloc_array(&result->arena, json_object_size(value.node) + 1, struct record_queue);
+        arena_alloc_array(&result->arena, json_object_size(object.value.node) + 1, struct record_queue);
     struct names *names = names_new();
     uint32_t count = 0;
     for (; (key = json_object_key(&object, count)) != NULL; count++) {
@@ -333,10 +326,8 @@ static double read_metric(const struct json_value *group, const char *name, bool
     json_object_open(&metrics, group);
     if (is_needed)
         json_need(&metrics, name);
-    struct json_value value = json_member(&metrics, name);
-    if (value.node == NULL)
+    if (!json_object_at(&metric, &metrics, name))
         return NAN;
-    json_object_open(&metric, &value);
     json_need(&metric, "value");
     return json_get_real(&metric, "value", -DBL_MAX, DBL_MAX, 0);
 }
@@ -368,10 +359,8 @@ static void read_arrived(struct result *result, const struct json_value *arrived
 static void read_by(struct result *result, struct json_object *root)
 {
     struct json_object object;
-    struct json_value value = json_member(root, "by");
-    if (value.node == NULL)
+    if (!json_object_at(&object, root, "by"))
         return;
-    json_object_open(&object, &value);
     struct json_value arrived = json_member(&object, METRICS_ARRIVED);
     if (arrived.node != NULL)
         read_arrived(result, &arrived);
@@ -380,11 +369,9 @@ static void read_by(struct result *result, struct json_object *root)
 static void read_host(struct result *result, struct json_object *root)
 {
     struct result_host *host = &result->host;
-    struct json_value value = json_member(root, "host");
-    if (value.node == NULL)
-        return;
     struct json_object object;
-    json_object_open(&object, &value);
+    if (!json_object_at(&object, root, "host"))
+        return;
     host->arguments = read_texts(&object, "arguments", &result->arena);
     host->folder = keep(&result->arena, json_get_string(&object, "folder", NULL));
     host->system = keep(&result->arena, json_get_string(&object, "system", NULL));

@@ -192,7 +192,7 @@ void service_levels_write_json(const struct service_levels *levels, const struct
     for (size_t i = 0; i < levels->count; i++) {
         const struct service_level *level = &levels->levels[i];
         const enum level_state state = service_level_state(metrics, level);
-        buffer_members(out, i > 0 ? ",\n  {'metric': %s" : "\n  {'metric': %s", level->of.metric);
+        buffer_members(out, ",\n  {'metric': %s", level->of.metric);
         if (level->of.cut != NULL)
             buffer_members(out, ", %s: %s", level->of.cut, level->of.key);
         pair_number(out, "max", level->max);

@@ -288,24 +288,18 @@ static void write_table(const struct explaining *self, struct buffer *out)
 
 /* ---- As JSON ---- */
 
-static void json_text(struct buffer *out, const char *key, const char *text)
-{
-    buffer_format(out, "\"%s\": ", key);
-    buffer_json(out, text_of(text));
-}
-
-static void json_scaled(struct buffer *out, const char *key, int64_t value, int64_t scale)
-{
-    buffer_format(out, ", \"%s\": ", key);
-    buffer_scaled(out, value, scale);
-}
-
 static const char *name_of(const struct explaining *self, job_id id)
 {
     for (size_t i = 0; i < self->told_count; i++)
         if (self->told[i].id == id)
             return self->told[i].name;
     return NULL;
+}
+
+static void json_amount(struct buffer *out, const char *key, int64_t value, int64_t scale)
+{
+    buffer_members(out, ", %s: ", key);
+    buffer_scaled(out, value, scale);
 }
 
 static void json_over(const struct explaining *self, const struct explanation *why, struct buffer *out)
@@ -316,50 +310,39 @@ static void json_over(const struct explaining *self, const struct explanation *w
         return;
     const struct queue_table *queues = job_source_queues(self->fork.source != NULL ? self->fork.source : self->source);
     int64_t scale = scales[why->over_resource];
-    buffer_string(out, ", \"over\": {");
-    json_text(out, "queue", queues->queues[why->over_queue].name);
-    buffer_string(out, ", ");
-    json_text(out, "resource", names[why->over_resource]);
-    buffer_string(out, ", ");
-    json_text(out, "bound_is", why->over_is_quota ? "quota" : "limit");
-    json_scaled(out, "held", why->over_held, scale);
-    json_scaled(out, "asked", why->over_asked, scale);
+    buffer_members(out, ", 'over': {'queue': %s, 'resource': %s, 'bound_is': %s", queues->queues[why->over_queue].name,
+                   names[why->over_resource], why->over_is_quota ? "quota" : "limit");
+    json_amount(out, "held", why->over_held, scale);
+    json_amount(out, "asked", why->over_asked, scale);
     if (why->over_bound != QUOTA_UNLIMITED)
-        json_scaled(out, "bound", why->over_bound, scale);
+        json_amount(out, "bound", why->over_bound, scale);
     buffer_char(out, '}');
 }
 
 static void json_why(const struct explaining *self, const struct explanation *why, struct buffer *out)
 {
-    buffer_string(out, ", ");
-    json_text(out, "code", reason_name(why->code));
-    buffer_format(out, ", \"is_never\": %s, \"fits_now\": %s", why->is_never ? "true" : "false",
-                  why->fits_now ? "true" : "false");
+    buffer_members(out, ", 'code': %s, 'is_never': %hhd, 'fits_now': %hhd, 'nodes': {", reason_name(why->code),
+                   why->is_never, why->fits_now);
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
-        buffer_format(out, "%s\"%s\": %u", i == 0 ? ", \"nodes\": {" : ", ", explain_node_names[i], why->nodes[i]);
-    buffer_format(out, "}, \"members\": %u, \"members_fitting\": %u, \"ahead\": %u", why->members, why->members_fitting,
-                  why->ahead);
+        buffer_members(out, ", %s: %u", explain_node_names[i], why->nodes[i]);
+    buffer_members(out, "}, 'members': %u, 'members_fitting': %u, 'ahead': %u", why->members, why->members_fitting,
+                   why->ahead);
     const char *first = why->first != JOB_NONE ? name_of(self, why->first) : NULL;
-    if (first != NULL) {
-        buffer_string(out, ", ");
-        json_text(out, "first", first);
-    }
-    buffer_format(out, ", \"short\": {\"nodes\": %u", why->nodes_short);
-    json_scaled(out, "gpus", why->gpu_milli_short, GPU_MILLI);
-    json_scaled(out, "cpus", why->cpu_milli_short, 1000);
-    buffer_format(out, ", \"memory_mib\": %lld}", (long long)why->memory_mib_short);
+    if (first != NULL)
+        buffer_members(out, ", 'first': %s", first);
+    buffer_members(out, ", 'short': {'nodes': %u, 'gpus': %.3lld, 'cpus': %.3lld, 'memory_mib': %lld}",
+                   why->nodes_short, (long long)why->gpu_milli_short, (long long)why->cpu_milli_short,
+                   (long long)why->memory_mib_short);
     json_over(self, why, out);
-    buffer_string(out, ", ");
-    json_text(out, "needs", why->text);
+    buffer_members(out, ", 'needs': %s", why->text);
 }
 
 static void json_waits(const struct wait_times *waits, struct buffer *out)
 {
-    buffer_string(out, ", \"wait_by_reason_s\": {");
+    buffer_members(out, ", 'wait_by_reason_s': {");
     for (uint32_t left = waits->mask; left != 0; left &= left - 1) {
         int reason = __builtin_ctz(left);
-        buffer_format(out, "%s\"%s\": ", left == waits->mask ? "" : ", ", reason_name((enum reason)reason));
-        buffer_scaled(out, waits->of[reason], TIME_NS_PER_S);
+        buffer_members(out, ", %s: %.9lld", reason_name((enum reason)reason), (long long)waits->of[reason]);
     }
     buffer_char(out, '}');
 }
@@ -367,22 +350,14 @@ static void json_waits(const struct wait_times *waits, struct buffer *out)
 static void write_json(const struct explaining *self, struct buffer *out)
 {
     buffer_char(out, '{');
-    if (!self->is_record) {
-        buffer_string(out, "\"at_s\": ");
-        buffer_scaled(out, self->at, TIME_NS_PER_S);
-        buffer_format(out, ", \"waiting_jobs\": %llu, ", (unsigned long long)self->waiting_count);
-    }
-    buffer_string(out, "\"jobs\": [");
+    if (!self->is_record)
+        buffer_members(out, "'at_s': %.9lld, 'waiting_jobs': %llu", (long long)self->at,
+                       (unsigned long long)self->waiting_count);
+    buffer_members(out, ", 'jobs': [");
     for (size_t i = 0; i < self->told_count; i++) {
         const struct told *told = &self->told[i];
-        buffer_string(out, i > 0 ? ",\n {" : "\n {");
-        json_text(out, "job", told->name);
-        buffer_string(out, ", ");
-        json_text(out, "queue", told->queue);
-        json_scaled(out, "gpus", told->gpu_milli, GPU_MILLI);
-        buffer_string(out, ", ");
-        json_text(out, "state", job_end_names[told->state]);
-        json_scaled(out, "waited_s", told->waited, TIME_NS_PER_S);
+        buffer_members(out, ",\n {'job': %s, 'queue': %s, 'gpus': %.3lld, 'state': %s, 'waited_s': %.9lld", told->name,
+                       told->queue, (long long)told->gpu_milli, job_end_names[told->state], (long long)told->waited);
         if (told->is_explained)
             json_why(self, &told->why, out);
         json_waits(&told->waits, out);

@@ -122,12 +122,10 @@ static void json_warnings(const struct plan *plan, struct buffer *out)
     struct buffer lines = {0};
     write_warnings(plan, &lines);
     struct text rest = {lines.bytes, lines.length}, line;
-    const char *before = "";
-    buffer_format(out, "\"wait_for_ever\": %llu,\n \"warnings\": [", (unsigned long long)plan->alone.waiting);
+    buffer_members(out, ",\n 'wait_for_ever': %llu,\n 'warnings': [", (unsigned long long)plan->alone.waiting);
     while (rest.length > 0 && text_cut(&rest, '\n', &line)) {
-        buffer_string(out, before);
+        buffer_members(out, ", ");
         buffer_json(out, line);
-        before = ", ";
     }
     buffer_char(out, ']');
     buffer_release(&lines);
@@ -279,14 +277,11 @@ static void write_text(const struct plan *plan, struct buffer *out)
 
 static void json_never_fit(const struct plan *plan, struct buffer *out)
 {
-    const char *before = "";
-    buffer_format(out, "\"never_fit\": {\"jobs\": %llu, \"by\": {", (unsigned long long)never_fit(plan));
+    buffer_members(out, ",\n 'never_fit': {'jobs': %llu, 'by': {", (unsigned long long)never_fit(plan));
     for (int why = FITS + 1; why < FIT_COUNT; why++) {
         const uint64_t jobs = fits_count(plan->fits, (enum fit)why);
-        if (jobs == 0)
-            continue;
-        buffer_format(out, "%s\"%s\": %llu", before, fit_names[why], (unsigned long long)jobs);
-        before = ", ";
+        if (jobs > 0)
+            buffer_members(out, ", %s: %llu", fit_names[why], (unsigned long long)jobs);
     }
     buffer_string(out, "}}");
 }
@@ -294,62 +289,36 @@ static void json_never_fit(const struct plan *plan, struct buffer *out)
 static void json_unusable(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
-    const char *before = "";
-    buffer_format(out, "\"unusable\": {\"gpus\": %llu, \"by\": [", (unsigned long long)unusable(plan));
+    buffer_members(out, ",\n 'unusable': {'gpus': %llu, 'by': [", (unsigned long long)unusable(plan));
     for (uint32_t p = 0; p < cluster->pool_count; p++) {
         uint64_t count[UNUSED_COUNT];
         unusable_of(plan, p, count);
-        for (int why = 0; why < UNUSED_COUNT; why++) {
-            if (count[why] == 0)
-                continue;
-            buffer_format(out, "%s{\"pool\": ", before);
-            buffer_json(out, text_of(cluster->pools[p].name));
-            buffer_format(out, ", \"why\": \"%s\", \"gpus\": %llu}", unused_names[why], (unsigned long long)count[why]);
-            before = ", ";
-        }
+        for (int why = 0; why < UNUSED_COUNT; why++)
+            if (count[why] > 0)
+                buffer_members(out, ", {'pool': %s, 'why': %s, 'gpus': %llu}", cluster->pools[p].name,
+                               unused_names[why], (unsigned long long)count[why]);
     }
     buffer_string(out, "]}");
-}
-
-static void loads_json(const struct plan *plan, struct buffer *out)
-{
-    struct survey_load loads[SURVEY_LOADS_MAX];
-    const size_t count = survey_loads(&plan->seen, loads);
-    for (size_t i = 0; i < count; i++) {
-        buffer_string(out, i == 0 ? ", \"load_by_model\": {" : ", ");
-        buffer_json(out, text_of(loads[i].model != NULL ? loads[i].model : RECORD_ANY));
-        buffer_format(out, ": {\"gpus\": %u, \"load\": ", loads[i].gpus);
-        buffer_double(out, loads[i].ratio);
-        buffer_char(out, '}');
-    }
-    if (count > 0)
-        buffer_char(out, '}');
 }
 
 static void json_workload(const struct plan *plan, struct buffer *out)
 {
     const struct workload_facts *facts = job_source_facts(plan->source);
-    const double span_s = time_to_seconds(plan->seen.last_submit);
     const uint32_t gpus = plan->scenario.cluster->gpu_count;
-    buffer_format(out, "\"workload\": {\"jobs\": %llu, \"span_s\": ", (unsigned long long)plan->seen.jobs);
-    buffer_double(out, span_s);
-    buffer_string(out, ", \"largest_gpus\": ");
-    buffer_double(out, (double)plan->seen.gpu_milli_max / GPU_MILLI);
+    buffer_members(out, ",\n 'workload': {'jobs': %llu, 'span_s': %g, 'largest_gpus': %g",
+                   (unsigned long long)plan->seen.jobs, time_to_seconds(plan->seen.last_submit),
+                   (double)plan->seen.gpu_milli_max / GPU_MILLI);
     if (facts->is_filling) {
-        buffer_string(out, ", \"fill\": ");
-        buffer_double(out, survey_total(&plan->seen.gpus_milli, GPU_MILLI) / gpus);
+        buffer_members(out, ", 'fill': %g", survey_total(&plan->seen.gpus_milli, GPU_MILLI) / gpus);
     } else if (isfinite(survey_load(&plan->seen))) {
-        buffer_string(out, ", \"load\": ");
-        buffer_double(out, survey_load(&plan->seen));
-        loads_json(plan, out);
+        buffer_members(out, ", 'load': %g", survey_load(&plan->seen));
+        survey_loads_json(&plan->seen, ", ", out);
     }
     if (facts->load_gpus > 0)
-        buffer_format(out, ", \"load_gpus\": %u", facts->load_gpus);
-    if (facts->gpu_h_per_day > 0) {
-        buffer_string(out, ", \"gpu_hours_per_day\": ");
-        buffer_double(out, facts->gpu_h_per_day);
-    }
-    buffer_format(out, ", \"bad_lines\": %llu}", (unsigned long long)facts->bad_line_count);
+        buffer_members(out, ", 'load_gpus': %u", facts->load_gpus);
+    if (facts->gpu_h_per_day > 0)
+        buffer_members(out, ", 'gpu_hours_per_day': %g", facts->gpu_h_per_day);
+    buffer_members(out, ", 'bad_lines': %llu}", (unsigned long long)facts->bad_line_count);
 }
 
 static void json_communication(const struct plan *plan, struct buffer *out)
@@ -357,33 +326,27 @@ static void json_communication(const struct plan *plan, struct buffer *out)
     const struct workload_facts *facts = job_source_facts(plan->source);
     if (facts->declared_row_count == 0 && declared(plan) == 0)
         return;
-    buffer_format(out, "\"communication\": {\"jobs\": %llu, \"by_name\": {", (unsigned long long)declared(plan));
+    buffer_members(out, ",\n 'communication': {'jobs': %llu, 'by_name': {", (unsigned long long)declared(plan));
     for (uint32_t i = 0; i < plan->seen.communication_count; i++)
-        buffer_format(out, "%s\"%s\": %llu", i == 0 ? "" : ", ", plan->seen.communications[i].name,
-                      (unsigned long long)plan->seen.communications[i].jobs);
-    buffer_format(out, "}, \"by_job\": %llu, \"by_row\": [", (unsigned long long)facts->declared_count);
+        buffer_members(out, ", %s: %llu", plan->seen.communications[i].name,
+                       (unsigned long long)plan->seen.communications[i].jobs);
+    buffer_members(out, "}, 'by_job': %llu, 'by_row': [", (unsigned long long)facts->declared_count);
     for (uint32_t i = 0; i < facts->declared_row_count; i++)
-        buffer_format(out, "%s%llu", i == 0 ? "" : ", ", (unsigned long long)facts->declared_by_row[i]);
-    buffer_string(out, "]},\n ");
+        buffer_members(out, ", %llu", (unsigned long long)facts->declared_by_row[i]);
+    buffer_string(out, "]}");
 }
 
 static void write_json(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
-    buffer_string(out, "{\"cluster\": {\"name\": ");
-    buffer_json(out, text_of(cluster->name));
-    buffer_format(out, ", \"nodes\": %u, \"gpus\": %u},\n ", cluster->node_count, cluster->gpu_count);
+    buffer_members(out, "{'cluster': {'name': %s, 'nodes': %u, 'gpus': %u}", cluster->name, cluster->node_count,
+                   cluster->gpu_count);
     json_workload(plan, out);
-    buffer_string(out, ",\n ");
     json_communication(plan, out);
     json_never_fit(plan, out);
-    buffer_string(out, ",\n ");
     json_unusable(plan, out);
-    buffer_string(out, ",\n ");
     json_warnings(plan, out);
-    buffer_string(out, ",\n \"policy\": ");
-    buffer_json(out, text_of(plan->scenario.policy.name));
-    buffer_string(out, "}\n");
+    buffer_members(out, ",\n 'policy': %s}\n", plan->scenario.policy.name);
 }
 
 int verb_validate(const struct args *args)

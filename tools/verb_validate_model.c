@@ -1,7 +1,7 @@
 /* windtunnel validate-model: what communication costs by the model, beside measurements and for any input. */
 #include <math.h>
 
-#include "base/input.h"
+#include "base/json_file.h"
 #include "tools/model_tables.h"
 #include "tools/verbs.h"
 #include "topologies/training.h"
@@ -170,12 +170,7 @@ static struct error open_plan(const char *plan, struct json_doc **doc)
         buffer_release(&json);
         return error;
     }
-    char *bytes;
-    size_t length;
-    TRY(input_read_all(plan, PLAN_BYTES_MAX, &bytes, &length));
-    struct error error = json_doc_parse(doc, plan, (struct text){bytes, length}, ERROR_CONFIG);
-    mem_free(bytes);
-    return error;
+    return json_file_read(doc, plan, PLAN_BYTES_MAX, ERROR_CONFIG, NULL);
 }
 
 static struct error read_plan(const char *text, struct training_plan *plan)

@@ -14,16 +14,14 @@ static bool has_failed(const struct json_object *object)
 
 static void read_labels(struct arena *arena, struct json_object *object, struct node_type *type)
 {
-    struct json_value value = json_member(object, "labels");
-    if (value.node == NULL)
-        return;
     struct json_object labels;
-    json_object_open(&labels, &value);
+    if (!json_object_at(&labels, object, "labels"))
+        return;
     struct label *list = arena_alloc_array(arena, LABELS_MAX, struct label);
     const char *key;
     for (size_t i = 0; !has_failed(object) && (key = json_object_key(&labels, i)) != NULL; i++) {
         if (i == LABELS_MAX) {
-            json_fail(&value, "at most %d labels are possible", LABELS_MAX);
+            json_fail(&labels.value, "at most %d labels are possible", LABELS_MAX);
             return;
         }
         list[i] = (struct label){key, json_get_string(&labels, key, "")};

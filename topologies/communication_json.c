@@ -81,13 +81,9 @@ void communication_write(const struct communication *communication, struct buffe
         buffer_json(out, text_of(sensitivity->name));
         return;
     }
-    buffer_format(out, "{\"collective\":\"%s\",\"exposed_ratio\":", collective_kind_names[sensitivity->kind]);
-    buffer_double(out, sensitivity->exposed_ratio);
-    buffer_string(out, ",\"hidden_ratio\":");
-    buffer_double(out, sensitivity->hidden_ratio);
-    buffer_string(out, ",\"bytes\":");
-    buffer_double(out, sensitivity->bytes);
-    buffer_char(out, '}');
+    buffer_members(out, "{'collective':%s,'exposed_ratio':%g,'hidden_ratio':%g,'bytes':%g}",
+                   collective_kind_names[sensitivity->kind], sensitivity->exposed_ratio, sensitivity->hidden_ratio,
+                   sensitivity->bytes);
 }
 
 const char *communication_name(const struct communication *communication)

@@ -250,24 +250,15 @@ static void write_class(const struct cluster *cluster, const struct gpu_class *c
 {
     struct buffer models = {0};
     put_models(cluster, class->models, &models);
-    buffer_string(out, "{\"name\":");
-    buffer_json(out, text_of(class->name));
-    if (class->models != 0) {
-        buffer_string(out, ",\"gpu_model\":");
-        buffer_json(out, text_of(buffer_c_string(&models)));
-    }
-    if (class->gpu_milli != 0) {
-        buffer_string(out, ",\"gpu_fraction\":");
-        buffer_scaled(out, class->gpu_milli, MILLI);
-    }
-    if (class->gpu_memory_mib != 0) {
-        buffer_string(out, ",\"gpu_memory_gb\":");
-        buffer_double(out, (double)class->gpu_memory_mib / MIB_PER_GB);
-    }
-    if (class->mig != 0) {
-        buffer_string(out, ",\"mig\":");
-        buffer_json(out, text_of(profile_name(cluster, class)));
-    }
+    buffer_members(out, ",{'name':%s", class->name);
+    if (class->models != 0)
+        buffer_members(out, ",'gpu_model':%s", buffer_c_string(&models));
+    if (class->gpu_milli != 0)
+        buffer_members(out, ",'gpu_fraction':%.3lld", (long long)class->gpu_milli);
+    if (class->gpu_memory_mib != 0)
+        buffer_members(out, ",'gpu_memory_gb':%g", (double)class->gpu_memory_mib / MIB_PER_GB);
+    if (class->mig != 0)
+        buffer_members(out, ",'mig':%s", profile_name(cluster, class));
     buffer_char(out, '}');
     buffer_release(&models);
 }
@@ -276,11 +267,9 @@ void cluster_write_classes(const struct cluster *cluster, struct buffer *out)
 {
     if (cluster->gpu_class_count == 0)
         return;
-    buffer_string(out, ",\"gpu_classes\":");
-    for (uint32_t i = 0; i < cluster->gpu_class_count; i++) {
-        buffer_char(out, i == 0 ? '[' : ',');
+    buffer_members(out, ",'gpu_classes':[");
+    for (uint32_t i = 0; i < cluster->gpu_class_count; i++)
         write_class(cluster, &cluster->gpu_classes[i], out);
-    }
     buffer_char(out, ']');
 }
 

@@ -127,10 +127,44 @@ const struct job_tags *job_tags_get(const struct job_words *words, struct json_o
 
 /* ---- Writing ---- */
 
-void job_key_put(struct buffer *out, const char *key)
+/* Begin a member: a comma, unless it is the first of its object. */
+static void member_begin(struct buffer *out)
 {
     if (out->length > 0 && out->bytes[out->length - 1] != '{')
         buffer_char(out, ',');
+}
+
+void job_models_write(struct buffer *out, const struct cluster *cluster, uint64_t mask)
+{
+    for (uint64_t left = mask; left != 0; left &= left - 1) {
+        const uint32_t model = (uint32_t)__builtin_ctzll(left);
+        if (left != mask)
+            buffer_char(out, '|');
+        buffer_string(out, model < cluster->model_count ? cluster->models[model].name : "?");
+    }
+}
+
+void job_models_put(struct buffer *out, const struct cluster *cluster, uint64_t mask)
+{
+    struct buffer names = {0};
+    if (mask == 0)
+        return;
+    job_models_write(&names, cluster, mask);
+    job_string_put(out, "gpu_model", buffer_c_string(&names));
+    buffer_release(&names);
+}
+
+void job_nodes_put(struct buffer *out, const struct node_ask *nodes)
+{
+    if (nodes == NULL)
+        return;
+    member_begin(out);
+    buffer_string(out, nodes->text);
+}
+
+void job_key_put(struct buffer *out, const char *key)
+{
+    member_begin(out);
     buffer_char(out, '"');
     buffer_string(out, key);
     buffer_bytes(out, "\":", 2);

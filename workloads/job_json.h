@@ -45,6 +45,15 @@ void job_tags_put(struct buffer *out, const struct cluster *cluster, const struc
                   const struct job_tags *tags);
 void job_sets_put(struct buffer *out, const struct cluster *cluster, bool is_named, const struct job *job);
 
+/* Append the names of the models in the mask, as "A|B|?".  "?" stands for models that the cluster does not have. */
+void job_models_write(struct buffer *out, const struct cluster *cluster, uint64_t mask);
+
+/* As the member "gpu_model"; nothing for any model. */
+void job_models_put(struct buffer *out, const struct cluster *cluster, uint64_t mask);
+
+/* Append the members of constraints on nodes; NULL: there are none. */
+void job_nodes_put(struct buffer *out, const struct node_ask *nodes);
+
 /* Append a key, with a comma unless it is the first of its object; and with a value. */
 void job_key_put(struct buffer *out, const char *key);
 void job_int_put(struct buffer *out, const char *key, int64_t value);

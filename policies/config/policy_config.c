@@ -119,11 +119,9 @@ static void read_guarantees(struct policy_config *config, struct json_object *ob
 
 static void read_gang(struct policy_config *config, const void *registry, struct json_object *object)
 {
-    struct json_value value = json_member(object, "gang");
     struct json_object gang;
-    if (value.node == NULL)
+    if (!json_object_at(&gang, object, "gang"))
         return;
-    json_object_open(&gang, &value);
     config->gang = choose_member(&gang, "policy", registry, config->gang);
     config->stale_after = json_get_patience(&gang, "stale_after_s", config->stale_after);
     json_object_close(&gang);
@@ -188,11 +186,9 @@ static void read_backfill(struct policy_config *config, const void *registry, st
 
 static void read_defrag(struct policy_config *config, struct json_object *object)
 {
-    struct json_value value = json_member(object, "defrag");
     struct json_object defrag;
-    if (value.node == NULL)
+    if (!json_object_at(&defrag, object, "defrag"))
         return;
-    json_object_open(&defrag, &value);
     config->defrag = choose_member(&defrag, "policy", defrag_policies, config->defrag);
     struct defrag_config *own = &config->defrag_config;
     *own = config->defrag->defaults;
@@ -340,11 +336,9 @@ static void read_idle(struct policy_config *config, struct json_object *object)
 
 static void read_headroom(struct policy_config *config, struct json_object *object)
 {
-    struct json_value value = json_member(object, "headroom");
     struct json_object headroom;
-    if (value.node == NULL)
+    if (!json_object_at(&headroom, object, "headroom"))
         return;
-    json_object_open(&headroom, &value);
     config->headroom.gpu_milli =
         json_get_scaled(&headroom, "gpus", GPU_MILLI, 0, INT32_MAX, config->headroom.gpu_milli);
     config->headroom.whole_nodes =

@@ -68,11 +68,9 @@ static int64_t read_weight(struct json_object *object, const char *key, int64_t 
 
 static void read_resource_weights(struct order_config *config, struct json_object *object)
 {
-    struct json_value value = json_member(object, "weight_tres");
     struct json_object weights;
-    if (value.node == NULL)
+    if (!json_object_at(&weights, object, "weight_tres"))
         return;
-    json_object_open(&weights, &value);
     for (int r = 0; r < RESOURCE_COUNT; r++)
         config->weight_tres[r] = read_weight(&weights, resource_names[r], config->weight_tres[r]);
     json_object_close(&weights);
@@ -80,11 +78,9 @@ static void read_resource_weights(struct order_config *config, struct json_objec
 
 static void read_billing(struct order_config *config, struct json_object *object)
 {
-    struct json_value value = json_member(object, "billing");
     struct json_object billing;
-    if (value.node == NULL)
+    if (!json_object_at(&billing, object, "billing"))
         return;
-    json_object_open(&billing, &value);
     for (int r = 0; r < RESOURCE_COUNT; r++)
         config->billing_milli[r] =
             json_get_scaled(&billing, resource_names[r], 1000, 0, BILLING_MILLI_MAX, config->billing_milli[r]);
@@ -106,11 +102,9 @@ static void read_accounts(struct order_config *config, struct json_object *objec
 
 void order_config_read(struct order_config *config, struct json_object *object)
 {
-    struct json_value value = json_member(object, "order_config");
     struct json_object fields;
-    if (value.node == NULL)
+    if (!json_object_at(&fields, object, "order_config"))
         return;
-    json_object_open(&fields, &value);
     config->period = read_period(&fields, "period_s", config->period);
     read_las_limits(config, &fields);
     config->las_promote_milli = json_get_scaled(&fields, "las_promote", 1000, 0, INT32_MAX, config->las_promote_milli);

@@ -53,15 +53,13 @@ void placement_config_read(struct placement_config *config, struct json_object *
     read_weight(&config->warm_weight, object, "warm_weight");
     struct json_value topology = json_member(object, "topology");
     read_topology(&config->topology, &topology);
-    struct json_value value = json_member(object, "placement_weights");
     struct json_object weights;
-    if (value.node == NULL)
+    if (!json_object_at(&weights, object, "placement_weights"))
         return;
-    json_object_open(&weights, &value);
     read_weight(&config->weights.gpu, &weights, "gpu");
     read_weight(&config->weights.cpu, &weights, "cpu");
     read_weight(&config->weights.memory, &weights, "memory");
     json_object_close(&weights);
     if (config->weights.gpu == 0 && config->weights.cpu == 0 && config->weights.memory == 0)
-        json_fail(&value, "'placement_weights' must name a weight above 0");
+        json_fail(&weights.value, "'placement_weights' must name a weight above 0");
 }

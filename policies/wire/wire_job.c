@@ -7,9 +7,6 @@
 #include "workloads/job_json.h"
 #include "workloads/job_text.h"
 
-enum { MODEL_ABSENT = CLUSTER_MODELS_MAX };
-static const char MODEL_ABSENT_NAME[] = "?"; /* a model that this cluster does not have */
-
 static const char *const after_names[] = {"any", "ok", "not_ok", NULL}; /* enum after_kind */
 
 static const struct wire_field id_fields[] = {
@@ -87,20 +84,6 @@ static const struct mig_profile *profiles_of(const struct cluster *cluster)
     return mig_profiles(MIG_H100_80);
 }
 
-static void put_models(struct buffer *out, const struct cluster *cluster, uint64_t mask)
-{
-    struct buffer names = {0};
-    for (uint32_t m = 0; m <= MODEL_ABSENT; m++) {
-        if (!(mask >> m & 1))
-            continue;
-        if (names.length > 0)
-            buffer_char(&names, '|');
-        buffer_string(&names, m < cluster->model_count ? cluster->models[m].name : MODEL_ABSENT_NAME);
-    }
-    wire_put_text(out, "gpu_model", buffer_c_string(&names));
-    buffer_release(&names);
-}
-
 static void put_group(struct buffer *out, const struct cluster *cluster, const struct job_group *group)
 {
     const struct request *request = &group->request;
@@ -110,15 +93,10 @@ static void put_group(struct buffer *out, const struct cluster *cluster, const s
         wire_put_int(out, "min_members", group->min_count);
     if (request->mig != 0)
         wire_put_text(out, "mig", profiles_of(cluster)[request->mig - 1].name);
-    if (request->gpu_models != 0)
-        put_models(out, cluster, request->gpu_models);
+    job_models_put(out, cluster, request->gpu_models);
     if (group->slice_level != 0)
         wire_put_text(out, "slice_level", cluster->levels[group->slice_level - 1].name);
-    if (request->nodes != NULL) {
-        if (out->bytes[out->length - 1] != '{') /* not the first key */
-            buffer_char(out, ',');
-        buffer_string(out, request->nodes->text);
-    }
+    job_nodes_put(out, request->nodes);
     buffer_char(out, '}');
 }
 
@@ -162,22 +140,12 @@ static void get_group(struct wire *wire, const struct json_value *value, struct 
 
 /* ---- lists of a job ---- */
 
-/* The array at a key; 0 and no error if it is absent, an error if it holds more than `most`. */
-static size_t get_array(struct json_object *object, const char *key, size_t most, struct json_value *array)
-{
-    *array = json_member(object, key);
-    size_t count = array->node == NULL ? 0 : json_array_count(array);
-    if (count > most)
-        json_fail(array, "'%s' must hold at most %zu, got %zu", key, most, count);
-    return has_failed(object) ? 0 : count;
-}
-
 static void get_groups(struct wire *wire, struct json_object *object, struct job *job,
                        uint32_t succeeded[JOB_GROUPS_MAX])
 {
     struct json_value array;
     json_need(object, "groups");
-    size_t count = get_array(object, "groups", JOB_GROUPS_MAX, &array);
+    size_t count = json_array_at(&array, object, "groups", JOB_GROUPS_MAX);
     if (count == 0) {
         json_fail(&array, "'groups' must hold at least one");
         return;
@@ -231,7 +199,7 @@ const struct job_group *wire_read_kinds(struct wire *wire, const struct json_val
 static void get_sets(struct wire *wire, struct json_object *object, struct job *job)
 {
     struct json_value array;
-    size_t count = get_array(object, "sets", JOB_SETS_MAX, &array);
+    size_t count = json_array_at(&array, object, "sets", JOB_SETS_MAX);
     struct job_set *sets = arena_alloc_array(&wire->arena, count, struct job_set);
     for (size_t s = 0; s < count; s++) {
         struct json_value item = json_array_item(&array, s);
@@ -249,7 +217,7 @@ static void get_sets(struct wire *wire, struct json_object *object, struct job *
 static void get_after(struct wire *wire, struct json_object *object, struct job *job)
 {
     struct json_value array;
-    size_t count = get_array(object, "after", JOB_AFTER_MAX, &array);
+    size_t count = json_array_at(&array, object, "after", JOB_AFTER_MAX);
     struct job_after *after = arena_alloc_array(&wire->arena, count, struct job_after);
     for (size_t i = 0; i < count; i++) {
         struct json_value item = json_array_item(&array, i);
@@ -268,7 +236,7 @@ static const struct job_objects *get_objects(struct wire *wire, struct json_obje
 {
     struct json_value array;
     struct job_objects *objects = arena_alloc_array(&wire->arena, 1, struct job_objects);
-    const size_t count = get_array(object, "objects", JOB_OBJECTS_MAX, &array);
+    const size_t count = json_array_at(&array, object, "objects", JOB_OBJECTS_MAX);
     for (size_t o = 0; o < count; o++) {
         struct json_value item = json_array_item(&array, o);
         struct json_object one;
@@ -446,8 +414,8 @@ static void get_piece(struct wire *wire, const struct json_value *value, struct 
 
 const struct piece *wire_get_pieces(struct wire *wire, struct json_object *object, uint32_t *count)
 {
-    struct json_value array = json_member(object, "pieces");
-    size_t length = array.node == NULL ? 0 : json_array_count(&array);
+    struct json_value array;
+    const size_t length = json_array_at(&array, object, "pieces", SIZE_MAX);
     struct piece *pieces = arena_alloc_array(&wire->arena, length, struct piece);
     for (size_t i = 0; i < length && !has_failed(object); i++) {
         struct json_value item = json_array_item(&array, i);

@@ -109,33 +109,22 @@ static void name_thread(struct writer *writer, uint32_t pid, const struct track 
 static void write_args(struct buffer *out, const struct subject *subject, int64_t share_milli)
 {
     const struct attempt_row *row = subject->attempt;
-    buffer_string(out, ",\"args\":{\"job\":");
-    buffer_json(out, text_of(subject->name));
-    buffer_format(out, ",\"attempt\":%" PRIu32 ",\"gpus\":", row->attempt);
-    buffer_scaled(out, row->gpu_milli, GPU_MILLI);
-    if (share_milli != GPU_MILLI) {
-        buffer_string(out, ",\"share\":");
-        buffer_scaled(out, share_milli, GPU_MILLI);
-    }
+    buffer_members(out, ",'args':{'job':%s,'attempt':%u,'gpus':%.3lld", subject->name, row->attempt,
+                   (long long)row->gpu_milli);
+    if (share_milli != GPU_MILLI)
+        buffer_members(out, ",'share':%.3lld", (long long)share_milli);
     if (subject->nodes > 1)
-        buffer_format(out, ",\"nodes\":%" PRIu32, subject->nodes);
-    buffer_string(out, ",\"queue\":");
-    buffer_json(out, text_of(subject->job->queue));
-    if (subject->job->user[0] != '\0') {
-        buffer_string(out, ",\"user\":");
-        buffer_json(out, text_of(subject->job->user));
-    }
-    buffer_format(out, ",\"why\":\"%s\"", attempt_end_names[row->why]);
+        buffer_members(out, ",'nodes':%u", subject->nodes);
+    buffer_members(out, ",'queue':%s", subject->job->queue);
+    if (subject->job->user[0] != '\0')
+        buffer_members(out, ",'user':%s", subject->job->user);
+    buffer_members(out, ",'why':%s", attempt_end_names[row->why]);
     if (row->reason != REASON_NONE)
-        buffer_format(out, ",\"reason\":\"%s\"", reason_name((enum reason)row->reason));
+        buffer_members(out, ",'reason':%s", reason_name((enum reason)row->reason));
     if (row->is_partial)
-        buffer_string(out, ",\"is_partial\":true");
-    if (subject->start != row->start || subject->end != row->end) {
-        buffer_string(out, ",\"start_s\":");
-        buffer_scaled(out, row->start, TIME_NS_PER_S);
-        buffer_string(out, ",\"end_s\":");
-        buffer_scaled(out, row->end, TIME_NS_PER_S);
-    }
+        buffer_members(out, ",'is_partial':true");
+    if (subject->start != row->start || subject->end != row->end)
+        buffer_members(out, ",'start_s':%.9lld,'end_s':%.9lld", (long long)row->start, (long long)row->end);
     buffer_char(out, '}');
 }
 
@@ -298,12 +287,6 @@ static void begin_counter(struct writer *writer, const char *name, time_ns at)
     buffer_string(out, ",\"args\":{");
 }
 
-static void write_milli(struct buffer *out, const char *between, const char *name, int64_t milli)
-{
-    buffer_format(out, "%s\"%s\":", between, name);
-    buffer_scaled(out, milli, GPU_MILLI);
-}
-
 static struct error on_sample(void *self, const struct timeline_row *row)
 {
     struct writer *writer = self;
@@ -311,27 +294,21 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     if (row->time < writer->request->from || row->time > writer->request->until)
         return ERROR_OK;
     begin_counter(writer, "jobs", row->time);
-    buffer_format(out, "\"pending\":%" PRIu32 ",\"running\":%" PRIu32 "}}", row->pending_jobs, row->running_jobs);
+    buffer_members(out, "'pending':%u,'running':%u}}", row->pending_jobs, row->running_jobs);
     begin_counter(writer, "GPUs", row->time);
-    write_milli(out, "", "allocated", row->allocated_gpu_milli);
-    write_milli(out, ",", "active", row->active_gpu_milli);
-    write_milli(out, ",", "reserved", row->reserved_gpu_milli);
-    write_milli(out, ",", "down", row->down_gpu_milli);
-    write_milli(out, ",", "pending", row->pending_gpu_milli);
-    if (row->space.is_known) {
-        write_milli(out, ",", "stranded", row->space.stranded_gpu_milli);
-        buffer_string(out, ",\"fragmented\":");
-        buffer_double(out, space_fragmented_gpus(&row->space));
-    }
+    buffer_members(out, "'allocated':%.3lld,'active':%.3lld,'reserved':%.3lld,'down':%.3lld,'pending':%.3lld",
+                   (long long)row->allocated_gpu_milli, (long long)row->active_gpu_milli,
+                   (long long)row->reserved_gpu_milli, (long long)row->down_gpu_milli,
+                   (long long)row->pending_gpu_milli);
+    if (row->space.is_known)
+        buffer_members(out, ",'stranded':%.3lld,'fragmented':%g", (long long)row->space.stranded_gpu_milli,
+                       space_fragmented_gpus(&row->space));
     buffer_string(out, "}}");
     if (writer->gpu_count > 0) {
         const double gpu_milli = (double)writer->gpu_count * GPU_MILLI;
         begin_counter(writer, "utilization", row->time);
-        buffer_string(out, "\"allocation_ratio\":");
-        buffer_double(out, (double)row->allocated_gpu_milli / gpu_milli);
-        buffer_string(out, ",\"sm_active_ratio\":");
-        buffer_double(out, (double)row->active_gpu_milli / gpu_milli);
-        buffer_string(out, "}}");
+        buffer_members(out, "'allocation_ratio':%g,'sm_active_ratio':%g}}",
+                       (double)row->allocated_gpu_milli / gpu_milli, (double)row->active_gpu_milli / gpu_milli);
     }
     return output_flush_if_full(writer->output);
 }
@@ -356,11 +333,8 @@ static struct error write_events(struct writer *writer, const struct result *res
         .self = writer, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample, .on_finished = on_finished};
     TRY(output_open(&writer->output, request->out != NULL ? request->out : "-", OUTPUT_PLAIN));
     struct buffer *out = output_buffer(writer->output);
-    buffer_string(out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"windtunnel\":");
-    buffer_json(out, text_of(result->manifest.version));
-    buffer_string(out, ",\"fingerprint\":");
-    buffer_json(out, text_of(result->manifest.fingerprint));
-    buffer_string(out, "},\"traceEvents\":[");
+    buffer_members(out, "{'displayTimeUnit':'ms','otherData':{'windtunnel':%s,'fingerprint':%s},'traceEvents':[",
+                   result->manifest.version, result->manifest.fingerprint);
     name_process(writer, PID_CLUSTER, "cluster");
     TRY(record_read_together(request->record, &sink));
     buffer_string(out, "\n]}\n");

@@ -39,7 +39,7 @@ static void put_empty(struct feed *feed)
 
 static void put_int(struct feed *feed, int64_t value)
 {
-    put(feed, (struct cell){.kind = CELL_INT, .value = value});
+    put(feed, cell_int(value));
 }
 
 static void put_scaled(struct feed *feed, int64_t value, int64_t scale)
@@ -49,7 +49,7 @@ static void put_scaled(struct feed *feed, int64_t value, int64_t scale)
 
 static void put_real(struct feed *feed, double real)
 {
-    put(feed, (struct cell){.kind = CELL_REAL, .real = real});
+    put(feed, cell_real(real));
 }
 
 /* Empty: no text. */
@@ -58,7 +58,7 @@ static void put_text(struct feed *feed, struct text text)
     if (text.length == 0)
         put_empty(feed);
     else
-        put(feed, (struct cell){.kind = CELL_TEXT, .text = text});
+        put(feed, cell_text(text));
 }
 
 static void put_word(struct feed *feed, const char *word)

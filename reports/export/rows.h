@@ -59,6 +59,21 @@ struct cell {
     struct text text;
 };
 
+static inline struct cell cell_int(int64_t value)
+{
+    return (struct cell){.kind = CELL_INT, .value = value};
+}
+
+static inline struct cell cell_real(double real)
+{
+    return (struct cell){.kind = CELL_REAL, .real = real};
+}
+
+static inline struct cell cell_text(struct text text)
+{
+    return (struct cell){.kind = CELL_TEXT, .text = text};
+}
+
 typedef struct error row_fn(void *self, enum row_table table, const struct cell *cells);
 
 /* Feed all rows of the record. */

@@ -184,6 +184,20 @@ static int on_full_path(sqlite3_vfs *vfs, const char *name, int room, char *out)
 
 /* ---- life ---- */
 
+/* Of SQLite's last call: of the disk if a write failed, else with SQLite's words. */
+static struct error sqlite_file_error(struct sqlite_file *file)
+{
+    if (file->failure != 0)
+        return error_io("write", file->path, file->failure);
+    const int code = file->database != NULL ? sqlite3_errcode(file->database) & 0xff : SQLITE_NOMEM;
+    struct error error =
+        error_new(code == SQLITE_NOMEM ? ERROR_INTERNAL : ERROR_IO, "cannot write %s: SQLite says '%s'", file->path,
+                  file->database != NULL ? sqlite3_errmsg(file->database) : "out of memory");
+    if (code == SQLITE_FULL || code == SQLITE_IOERR)
+        error_set_hint(&error, "it sorts in the folder that SQLITE_TMPDIR or TMPDIR names");
+    return error;
+}
+
 static struct error open_database(struct sqlite_file *file)
 {
     file->base = sqlite3_vfs_find(NULL);
@@ -219,24 +233,6 @@ struct error sqlite_file_open(struct sqlite_file **out, const char *path)
         error = open_database(file);
     if (error_is(error))
         sqlite_file_discard(out);
-    return error;
-}
-
-sqlite3 *sqlite_file_database(struct sqlite_file *file)
-{
-    return file->database;
-}
-
-struct error sqlite_file_error(struct sqlite_file *file)
-{
-    if (file->failure != 0)
-        return error_io("write", file->path, file->failure);
-    const int code = file->database != NULL ? sqlite3_errcode(file->database) & 0xff : SQLITE_NOMEM;
-    struct error error =
-        error_new(code == SQLITE_NOMEM ? ERROR_INTERNAL : ERROR_IO, "cannot write %s: SQLite says '%s'", file->path,
-                  file->database != NULL ? sqlite3_errmsg(file->database) : "out of memory");
-    if (code == SQLITE_FULL || code == SQLITE_IOERR)
-        error_set_hint(&error, "it sorts in the folder that SQLITE_TMPDIR or TMPDIR names");
     return error;
 }
 
@@ -278,4 +274,69 @@ void sqlite_file_discard(struct sqlite_file **out)
     output_discard(&file->output);
     mem_free(file->path);
     mem_free(file);
+}
+
+/* ---- rows ---- */
+
+/* SQLite keeps any bytes, and programs that read the file then expect UTF-8. */
+static int bind_text(sqlite3_stmt *insert, int place, struct text text)
+{
+    struct buffer visible = {0};
+    struct text rest = text;
+    size_t bytes = 1;
+    while (rest.length > 0 && (bytes = text_utf8_bytes(rest)) != 0)
+        rest = (struct text){rest.at + bytes, rest.length - bytes};
+    if (bytes == 0)
+        buffer_visible(&visible, text);
+    const struct text kept = bytes == 0 ? (struct text){visible.bytes, visible.length} : text;
+    const int status = sqlite3_bind_text64(insert, place, kept.at, kept.length,
+                                           bytes == 0 ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8);
+    buffer_release(&visible);
+    return status;
+}
+
+static int bind(sqlite3_stmt *insert, int place, const struct cell *cell)
+{
+    switch (cell->kind) {
+    case CELL_INT:
+        return sqlite3_bind_int64(insert, place, cell->value);
+    case CELL_SCALED:
+        return sqlite3_bind_double(insert, place, (double)cell->value / (double)cell->scale);
+    case CELL_REAL:
+        return sqlite3_bind_double(insert, place, cell->real);
+    case CELL_TEXT:
+        return bind_text(insert, place, cell->text);
+    default:
+        return sqlite3_bind_null(insert, place);
+    }
+}
+
+struct error sqlite_table_open(struct sqlite_table *table, struct sqlite_file *file, const char *name,
+                               size_t column_count)
+{
+    struct buffer sql = {0};
+    *table = (struct sqlite_table){.file = file, .column_count = (int)column_count};
+    buffer_format(&sql, "INSERT INTO %s VALUES (", name);
+    for (size_t c = 0; c < column_count; c++)
+        buffer_string(&sql, c > 0 ? ", ?" : "?");
+    buffer_char(&sql, ')');
+    const int status = sqlite3_prepare_v2(file->database, buffer_c_string(&sql), -1, &table->insert, NULL);
+    buffer_release(&sql);
+    return status == SQLITE_OK ? ERROR_OK : sqlite_file_error(file);
+}
+
+struct error sqlite_table_add(struct sqlite_table *table, const struct cell *cells)
+{
+    int status = SQLITE_OK;
+    for (int c = 0; c < table->column_count && status == SQLITE_OK; c++)
+        status = bind(table->insert, c + 1, &cells[c]);
+    if (status == SQLITE_OK && sqlite3_step(table->insert) == SQLITE_DONE && sqlite3_reset(table->insert) == SQLITE_OK)
+        return ERROR_OK;
+    return sqlite_file_error(table->file);
+}
+
+void sqlite_table_close(struct sqlite_table *table)
+{
+    sqlite3_finalize(table->insert);
+    *table = (struct sqlite_table){0};
 }

@@ -7,7 +7,10 @@
  *   struct sqlite_file *file;
  *   TRY(sqlite_file_open(&file, "run.db"));
  *   TRY(sqlite_file_run(file, "CREATE TABLE t (a INTEGER)"));
- *   sqlite3_prepare_v2(sqlite_file_database(file), ...);
+ *   struct sqlite_table table;
+ *   TRY(sqlite_table_open(&table, file, "t", 1));
+ *   TRY(sqlite_table_add(&table, &(struct cell){.kind = CELL_INT, .value = 7}));
+ *   sqlite_table_close(&table);
  *   TRY(sqlite_file_commit(&file));                    (or sqlite_file_discard(&file))
  *
  * There is no journal: what fails is discarded.  It does not: open a database that exists.
@@ -18,20 +21,28 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
+#include "reports/export/rows.h"
 
 struct sqlite_file; /* opaque */
 
 struct error sqlite_file_open(struct sqlite_file **out, const char *path) MUST_CHECK;
 
-sqlite3 *sqlite_file_database(struct sqlite_file *file);
-
 /* Run statements that return nothing. */
 struct error sqlite_file_run(struct sqlite_file *file, const char *sql) MUST_CHECK;
 
-/* The error of SQLite's last call: of the disk if a write failed, else with SQLite's words. */
-struct error sqlite_file_error(struct sqlite_file *file) MUST_CHECK;
+/* The rows of a table that exists, each with its number of cells.  Texts are kept as UTF-8; an empty cell is NULL. */
+struct sqlite_table {
+    struct sqlite_file *file;
+    sqlite3_stmt *insert;
+    int column_count;
+}; /* {0} is closed */
 
-/* Close the database and give the file its name.  All statements must be finalized.  Frees and clears *file, on error
+struct error sqlite_table_open(struct sqlite_table *table, struct sqlite_file *file, const char *name,
+                               size_t column_count) MUST_CHECK;
+struct error sqlite_table_add(struct sqlite_table *table, const struct cell *cells) MUST_CHECK;
+void sqlite_table_close(struct sqlite_table *table);
+
+/* Close the database and give the file its name.  All tables must be closed.  Frees and clears *file, on error
  * too. */
 struct error sqlite_file_commit(struct sqlite_file **file) MUST_CHECK;
 void sqlite_file_discard(struct sqlite_file **file); /* NULL is allowed */

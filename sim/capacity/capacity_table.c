@@ -215,7 +215,7 @@ static struct error read_table(struct reading *reading, struct input *input, boo
     TRY(input_line(input, &header.text, &has));
     if (!has)
         return error_new(ERROR_DATA, "%s is empty", input_path(input));
-    *is_dated = csv_is_header(header.text, &date_column, 1);
+    *is_dated = csv_is_header(header.text, ',', &date_column, 1);
     if (*is_dated && !reading->clock.is_known) {
         error = input_error(input, header.text, (struct text){NULL, 0},
                             "the sizes have dates, but the jobs are of no trace");

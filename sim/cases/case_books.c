@@ -231,26 +231,16 @@ const char *case_books_check(struct case_books *books)
 
 /* ---- States ---- */
 
-static void add_reserved(struct case_books *books, struct case_state *state, const struct piece *piece)
+/* Each node stands in the list once. */
+static void add_place(struct case_place **places, size_t *capacity, uint32_t *count, const struct piece *piece)
 {
-    for (uint32_t i = 0; i < state->reserved_place_count; i++)
-        if (books->reserved_places[i].node == piece->node) {
-            books->reserved_places[i].gpu_mask |= piece->gpu_mask;
+    for (uint32_t i = 0; i < *count; i++)
+        if ((*places)[i].node == piece->node) {
+            (*places)[i].gpu_mask |= piece->gpu_mask;
             return;
         }
-    MEM_GROW(books->reserved_places, books->reserved_place_capacity, state->reserved_place_count + 1u);
-    books->reserved_places[state->reserved_place_count++] = (struct case_place){piece->node, piece->gpu_mask};
-}
-
-static void add_place(struct case_books *books, struct case_state *state, const struct piece *piece)
-{
-    for (uint32_t i = 0; i < state->place_count; i++)
-        if (books->places[i].node == piece->node) {
-            books->places[i].gpu_mask |= piece->gpu_mask;
-            return;
-        }
-    MEM_GROW(books->places, books->place_capacity, state->place_count + 1u);
-    books->places[state->place_count++] = (struct case_place){piece->node, piece->gpu_mask};
+    MEM_GROW(*places, *capacity, *count + 1u);
+    (*places)[(*count)++] = (struct case_place){piece->node, piece->gpu_mask};
 }
 
 static void add_held(struct case_books *books, struct case_state *state, const struct case_entry *entry,
@@ -258,7 +248,7 @@ static void add_held(struct case_books *books, struct case_state *state, const s
 {
     for (uint32_t i = 0; i < entry->held_count; i++)
         if (entry->held[i].is_leaving == are_leaving && entry->held[i].piece.member_count > 0)
-            add_place(books, state, &entry->held[i].piece);
+            add_place(&books->places, &books->place_capacity, &state->place_count, &entry->held[i].piece);
 }
 
 static bool has_minimum(const struct case_entry *entry, int64_t running)
@@ -312,7 +302,8 @@ struct case_state case_books_state(struct case_books *books, job_id job)
     }
     for (uint32_t i = 0; i < entry->reserved_count; i++) {
         reserved[entry->reserved[i].group] += entry->reserved[i].member_count;
-        add_reserved(books, &state, &entry->reserved[i]);
+        add_place(&books->reserved_places, &books->reserved_place_capacity, &state.reserved_place_count,
+                  &entry->reserved[i]);
     }
     state.running = tasks_of(entry->job, running);
     state.reserved = tasks_of(entry->job, reserved);
@@ -330,7 +321,7 @@ struct case_state case_books_state(struct case_books *books, job_id job)
     }
     bool is_nowhere = state.place_count == 0;
     for (uint32_t i = 0; is_nowhere && i < entry->reserved_count; i++)
-        add_place(books, &state, &entry->reserved[i]);
+        add_place(&books->places, &books->place_capacity, &state.place_count, &entry->reserved[i]);
     state.places = books->places;
     return state;
 }

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "base/input.h"
+#include "base/json_file.h"
 #include "policies/policy_config.h"
 #include "sim/cases/case_read.h"
 #include "sim/scenario/scenario.h"
@@ -88,16 +88,6 @@ static void widen(struct json_doc *doc, const char *assignment)
     buffer_release(&key);
 }
 
-static struct error open_file(struct json_doc **doc, const char *path)
-{
-    char *bytes;
-    size_t length;
-    TRY(input_read_all(path, POLICY_BYTES_MAX, &bytes, &length));
-    struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
-    mem_free(bytes);
-    return error;
-}
-
 /* The folder of a path, with '/' at its end, in the case's arena; "" if the path has none. */
 static const char *folder_of(const struct case_reading *reading, const char *path)
 {
@@ -138,7 +128,8 @@ static struct error read_with(struct policy_config *config, const struct policy_
 {
     struct json_doc *doc = NULL;
     const char *path = path_of(text);
-    TRY(text->file != NULL ? open_file(&doc, path) : scenario_preset_doc(&doc, text->preset));
+    TRY(text->file != NULL ? json_file_read(&doc, path, POLICY_BYTES_MAX, ERROR_CONFIG, NULL)
+                           : scenario_preset_doc(&doc, text->preset));
     struct error error = ERROR_OK;
     for (size_t i = 0; i < set_count && !error_is(error); i++) {
         widen(doc, text->sets[i].text);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/input.h"
+#include "base/json_file.h"
 #include "workloads/load_model/load_model.h"
 
 enum { FILE_BYTES_MAX = 64 << 20 };
@@ -162,12 +162,7 @@ struct error scenario_files_rebase_policy(struct json_doc *policy, const char *f
 
 struct error scenario_files_read(struct json_doc **doc, const char *path, char digest[33])
 {
-    char *bytes, ignored[33];
-    size_t length;
-    TRY(input_read_all_digest(path, FILE_BYTES_MAX, &bytes, &length, digest != NULL ? digest : ignored));
-    struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
-    mem_free(bytes);
-    return error;
+    return json_file_read(doc, path, FILE_BYTES_MAX, ERROR_CONFIG, digest);
 }
 
 /* ---- Parts of a workload that come from files ---- */

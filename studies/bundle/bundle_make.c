@@ -450,22 +450,16 @@ struct error bundle_make(struct bundle *out, const struct bundle_source *source)
 
 /* ---- The file ---- */
 
-static void pair(struct buffer *out, const char *before, const char *key, struct text value)
-{
-    buffer_format(out, "%s\"%s\": ", before, key);
-    buffer_json(out, value);
-}
-
 static void write_inputs(const struct bundle *bundle, struct buffer *out)
 {
-    buffer_string(out, ",\n\"inputs\": [");
+    buffer_members(out, ",\n'inputs': [");
     for (size_t i = 0; i < bundle->input_count; i++) {
         const struct bundle_input *input = &bundle->inputs[i];
-        pair(out, i > 0 ? ",\n  {" : "\n  {", "role", text_of(input->role));
-        pair(out, ", ", "name", text_of(input->name));
-        pair(out, ", ", "digest", text_of(input->digest));
-        if (input->text.at != NULL)
-            pair(out, ", ", "text", input->text);
+        buffer_members(out, ",\n  {'role': %s, 'name': %s, 'digest': %s", input->role, input->name, input->digest);
+        if (input->text.at != NULL) {
+            buffer_members(out, ", 'text': ");
+            buffer_json(out, input->text);
+        }
         buffer_char(out, '}');
     }
     buffer_char(out, ']');
@@ -482,30 +476,29 @@ static void write_results(const struct bundle_run *run, struct buffer *out)
     mem_free(scenario);
 }
 
-static void write_marks(const struct bundle_run *run, const char *before, struct buffer *out)
+static void write_marks(const struct bundle_run *run, struct buffer *out)
 {
-    pair(out, before, "fingerprint", text_of(run->fingerprint));
+    buffer_members(out, ",\n'fingerprint': %s", run->fingerprint);
     if (run->arrivals != NULL)
-        pair(out, ",\n", "arrivals", text_of(run->arrivals));
+        buffer_members(out, ",\n'arrivals': %s", run->arrivals);
 }
 
 void bundle_text(const struct bundle *bundle, struct buffer *out)
 {
     const bool is_one = bundle->run_count == 1 && bundle->runs[0].name[0] == '\0';
-    buffer_format(out, "{\"bundle_version\": %d", BUNDLE_VERSION);
-    pair(out, ",\n", "version", text_of(bundle->version));
+    buffer_members(out, "{'bundle_version': %d,\n'version': %s", BUNDLE_VERSION, bundle->version);
     if (is_one)
-        write_marks(&bundle->runs[0], ",\n", out);
+        write_marks(&bundle->runs[0], out);
     write_inputs(bundle, out);
     if (is_one) {
         write_results(&bundle->runs[0], out);
         buffer_char(out, '\n');
         return;
     }
-    buffer_string(out, ",\n\"runs\": [");
+    buffer_members(out, ",\n'runs': [");
     for (size_t r = 0; r < bundle->run_count; r++) {
-        pair(out, r > 0 ? ",\n{" : "\n{", "name", text_of(bundle->runs[r].name));
-        write_marks(&bundle->runs[r], ",\n", out);
+        buffer_members(out, ",\n{'name': %s", bundle->runs[r].name);
+        write_marks(&bundle->runs[r], out);
         write_results(&bundle->runs[r], out);
     }
     buffer_string(out, "]}\n");

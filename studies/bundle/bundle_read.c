@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "base/json_file.h"
 #include "studies/bundle/bundle.h"
 
 #define FILE_BYTES_MAX (UINT64_C(1) << 30)
@@ -113,15 +114,10 @@ static struct error read_doc(struct bundle *bundle, struct json_doc *doc)
 
 struct error bundle_read(struct bundle *out, const char *path)
 {
-    char *bytes;
-    size_t length;
     struct json_doc *doc;
     *out = (struct bundle){0};
-    TRY(input_read_all(path, FILE_BYTES_MAX, &bytes, &length));
-    struct error error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_DATA);
-    mem_free(bytes);
-    TRY(error);
-    error = read_doc(out, doc);
+    TRY(json_file_read(&doc, path, FILE_BYTES_MAX, ERROR_DATA, NULL));
+    struct error error = read_doc(out, doc);
     json_doc_free(doc);
     if (error_is(error))
         bundle_release(out);

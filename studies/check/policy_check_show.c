@@ -59,23 +59,16 @@ void policy_check_text(const struct policy_check *check, struct buffer *out)
 static void write_law_json(const struct policy_check *check, int law, struct buffer *out)
 {
     const struct check_finding *finding = &check->findings[law];
-    buffer_format(out, "%s\n  {\"law\": \"%s\", \"claimed\": %s, \"holds\": %s, \"seen\": %llu, \"broken_worlds\": %zu",
-                  law > 0 ? "," : "", check_laws[law].name, is_told(check, law) ? "true" : "false",
-                  finding->broken_count == 0 ? "true" : "false", (unsigned long long)check->seen[law],
-                  finding->broken_count);
-    if (finding->broken_count > 0) {
+    buffer_members(out, ",\n  {'law': %s, 'claimed': %hhd, 'holds': %hhd, 'seen': %llu, 'broken_worlds': %zu",
+                   check_laws[law].name, is_told(check, law), finding->broken_count == 0,
+                   (unsigned long long)check->seen[law], finding->broken_count);
+    if (finding->broken_count > 0)
+        buffer_members(out, ",\n   'what': %s, 'world': %s", finding->what, finding->world);
+    if (finding->broken_count > 0 && finding->folder != NULL) {
         struct buffer command = {0};
-        buffer_string(out, ",\n   \"what\": ");
-        buffer_json(out, text_of(finding->what));
-        buffer_string(out, ", \"world\": ");
-        buffer_json(out, text_of(finding->world));
-        if (finding->folder != NULL) {
-            write_command(check, finding, &command);
-            buffer_string(out, ",\n   \"scenario\": ");
-            buffer_json(out, text_of(finding->folder));
-            buffer_format(out, ", \"jobs\": %u, \"command\": ", finding->jobs);
-            buffer_json(out, text_of(buffer_c_string(&command)));
-        }
+        write_command(check, finding, &command);
+        buffer_members(out, ",\n   'scenario': %s, 'jobs': %u, 'command': %s", finding->folder, finding->jobs,
+                       buffer_c_string(&command));
         buffer_release(&command);
     }
     buffer_char(out, '}');
@@ -83,12 +76,11 @@ static void write_law_json(const struct policy_check *check, int law, struct buf
 
 void policy_check_json(const struct policy_check *check, struct buffer *out)
 {
-    buffer_string(out, "{\"policy\": ");
-    buffer_json(out, text_of(check->subject.name));
-    buffer_format(out, ", \"seed\": %llu, \"worlds\": %zu, \"unsuited_worlds\": %zu, \"gave_up\": %s, \"holds\": %s,",
-                  (unsigned long long)check->options->seed, check->played_count, check->unsuited_count,
-                  check->is_given_up ? "true" : "false", policy_check_holds(check) ? "true" : "false");
-    buffer_string(out, "\n \"laws\": [");
+    buffer_members(out,
+                   "{'policy': %s, 'seed': %llu, 'worlds': %zu, 'unsuited_worlds': %zu, 'gave_up': %hhd, 'holds': "
+                   "%hhd,\n 'laws': [",
+                   check->subject.name, (unsigned long long)check->options->seed, check->played_count,
+                   check->unsuited_count, check->is_given_up, policy_check_holds(check));
     for (int law = 0; law < CHECK_LAW_COUNT; law++)
         write_law_json(check, law, out);
     buffer_string(out, "]}\n");

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/input.h"
+#include "base/json_file.h"
 #include "base/output.h"
 #include "studies/comparison/comparison.h"
 
@@ -109,11 +109,9 @@ static void write_values(const struct comparison *comparison, size_t side, struc
     for (size_t r = 0; r < count; r++) {
         const struct comparison_row *row = rows[r];
         write_step(out, before, &row->of);
-        buffer_format(out, "    \"%s\": [", row->of.metric);
-        for (size_t seed = 0; seed < comparison->seed_count; seed++) {
-            buffer_string(out, seed == 0 ? "" : ", ");
-            buffer_double(out, row->numbers[side * comparison->seed_count + seed]);
-        }
+        buffer_members(out, "    %s: [", row->of.metric);
+        for (size_t seed = 0; seed < comparison->seed_count; seed++)
+            buffer_members(out, ", %g", row->numbers[side * comparison->seed_count + seed]);
         buffer_char(out, ']');
         before = &row->of;
     }
@@ -127,15 +125,14 @@ struct error baseline_save(const char *path, const struct comparison *comparison
     struct output *output;
     TRY(output_open(&output, path, OUTPUT_PLAIN));
     struct buffer *out = output_buffer(output);
-    buffer_format(out, "{\"baseline_schema_version\": %d,\n\"windtunnel_version\": ", BASELINE_SCHEMA_VERSION);
-    buffer_json(out, text_of(own->runs[0].values.result.manifest.version));
-    buffer_format(out, ",\n\"scenario\": \"%s\",\n\"runs\": [", own->scenario_digest);
+    buffer_members(out, "{'baseline_schema_version': %d,\n'windtunnel_version': %s,\n'scenario': %s,\n'runs': [",
+                   BASELINE_SCHEMA_VERSION, own->runs[0].values.result.manifest.version, own->scenario_digest);
     for (size_t seed = 0; seed < comparison->seed_count; seed++) {
         const struct comparison_run *run = &own->runs[seed];
         const struct result_manifest *manifest = &run->values.result.manifest;
-        buffer_format(out, "%s\n  {\"seed\": %llu, \"fingerprint\": \"%s\", \"arrivals\": \"%s\", \"has_chance\": %s}",
-                      seed == 0 ? "" : ",", (unsigned long long)run->seed, manifest->fingerprint,
-                      manifest->arrivals != NULL ? manifest->arrivals : "", run->has_chance ? "true" : "false");
+        buffer_members(out, ",\n  {'seed': %llu, 'fingerprint': %s, 'arrivals': %s, 'has_chance': %hhd}",
+                       (unsigned long long)run->seed, manifest->fingerprint,
+                       manifest->arrivals != NULL ? manifest->arrivals : "", run->has_chance);
     }
     buffer_string(out, "],\n");
     write_values(comparison, side, out);
@@ -253,17 +250,12 @@ static struct error read_doc(struct baseline *baseline, struct json_doc *doc)
 
 struct error baseline_read(struct baseline *out, const char *path)
 {
-    char *bytes = NULL;
-    size_t length = 0;
-    struct json_doc *doc = NULL;
+    struct json_doc *doc;
     *out = (struct baseline){0};
-    TRY(input_read_all(path, BASELINE_BYTES_MAX, &bytes, &length));
-    struct error error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_CONFIG);
+    TRY(json_file_read(&doc, path, BASELINE_BYTES_MAX, ERROR_CONFIG, NULL));
     out->path = arena_copy(&out->arena, text_of(path));
-    if (!error_is(error))
-        error = read_doc(out, doc);
+    struct error error = read_doc(out, doc);
     json_doc_free(doc);
-    mem_free(bytes);
     if (error_is(error))
         baseline_release(out);
     return error;

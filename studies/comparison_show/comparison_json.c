@@ -46,13 +46,11 @@ static void write_long(const struct comparison_long *one_run, struct buffer *out
         buffer_string(out, "\"queue_time_difference_s\": ");
         steady_write_json(&one_run->all, out);
         buffer_string(out, ", \"by_class\": {");
-        const char *before = "";
         for (int c = 0; c < JOB_CLASS_COUNT; c++) {
             if (one_run->by_class[c].count == 0)
                 continue;
-            buffer_format(out, "%s\"%s\": ", before, job_class_names[c]);
+            buffer_members(out, ", %s: ", job_class_names[c]);
             steady_write_json(&one_run->by_class[c], out);
-            before = ", ";
         }
         buffer_char(out, '}');
     }
@@ -63,14 +61,14 @@ static void write_sides(const struct comparison *comparison, struct buffer *out)
 {
     buffer_string(out, "\"sides\": [");
     for (size_t side = 0; side < comparison->side_count; side++) {
-        buffer_members(out, side == 0 ? "\n  {'name': %s" : ",\n  {'name': %s", comparison->sides[side].name);
+        buffer_members(out, ",\n  {'name': %s", comparison->sides[side].name);
         write_program(&comparison->sides[side].rerun, out);
         if (side > 0)
             write_first(&comparison->sides[side].first, out);
         write_long(&comparison->sides[side].one_run, out);
         buffer_string(out, ", \"runs\": [");
         for (size_t seed = 0; seed < comparison->seed_count; seed++) {
-            buffer_string(out, seed == 0 ? "\n    " : ",\n    ");
+            buffer_members(out, ",\n    ");
             write_run(&comparison->sides[side].runs[seed], comparison->seeds[seed], out);
         }
         buffer_string(out, "]}");
@@ -82,7 +80,7 @@ static void write_gates(const struct comparison *comparison, struct buffer *out)
 {
     buffer_string(out, "\"gates\": [");
     for (size_t i = 0; i < comparison->verdict_count; i++) {
-        buffer_string(out, i == 0 ? "\n  " : ",\n  ");
+        buffer_members(out, ",\n  ");
         gate_write_json(&comparison->verdicts[i].test, &comparison->verdicts[i].result, out);
     }
     buffer_char(out, ']');
@@ -106,19 +104,16 @@ static void write_row(const struct comparison *comparison, size_t r, struct buff
     buffer_members(out, "{'metric': %s", row->of.metric);
     if (row->of.cut != NULL)
         buffer_members(out, ", %s: %s", row->of.cut, row->of.key);
-    buffer_format(out, ", \"unit\": \"%s\", \"better\": \"%s\", \"values\": [", row->metric->unit,
-                  better[row->metric->better]);
+    buffer_members(out, ", 'unit': %s, 'better': %s, 'values': [", row->metric->unit, better[row->metric->better]);
     for (size_t side = 0; side < comparison->side_count; side++) {
-        buffer_string(out, side == 0 ? "[" : ", [");
-        for (size_t seed = 0; seed < comparison->seed_count; seed++) {
-            buffer_string(out, seed == 0 ? "" : ", ");
-            buffer_double(out, row->numbers[side * comparison->seed_count + seed]);
-        }
+        buffer_members(out, ", [");
+        for (size_t seed = 0; seed < comparison->seed_count; seed++)
+            buffer_members(out, ", %g", row->numbers[side * comparison->seed_count + seed]);
         buffer_char(out, ']');
     }
     buffer_string(out, "], \"differences\": [");
     for (size_t side = 1; side < comparison->side_count; side++) {
-        buffer_string(out, side == 1 ? "" : ", ");
+        buffer_members(out, ", ");
         write_difference(&comparison->differences[side][r], out);
     }
     buffer_string(out, "]}");
@@ -136,14 +131,14 @@ void comparison_write_json(const struct comparison *comparison, struct buffer *o
                    comparison->is_partial, comparison_is_complete(comparison), comparison->blocks, comparison->shake,
                    comparison->seed_count, comparison->look + 1, comparison->look_count, comparison->options->alpha);
     for (size_t i = 0; i < comparison->warning_count; i++)
-        buffer_members(out, i == 0 ? "%s" : ", %s", comparison->warnings[i]);
+        buffer_members(out, ", %s", comparison->warnings[i]);
     buffer_string(out, "],\n");
     write_sides(comparison, out);
     buffer_string(out, ",\n");
     write_gates(comparison, out);
     buffer_string(out, ",\n\"metrics\": [");
     for (size_t r = 0; r < comparison->row_count; r++) {
-        buffer_string(out, r == 0 ? "\n  " : ",\n  ");
+        buffer_members(out, ",\n  ");
         write_row(comparison, r, out);
     }
     buffer_string(out, "]}\n");

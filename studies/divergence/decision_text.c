@@ -202,7 +202,7 @@ void decision_study_text(const struct decision_study *study, struct buffer *out)
 static void json_job(const struct decision_study *study, const char *key, job_id id, struct buffer *out)
 {
     const struct named_job unknown = {.id = id}, *known = job_of(study, id);
-    buffer_format(out, "\"%s\": {", key);
+    buffer_members(out, ", %s: {", key);
     named_job_write_json(known != NULL ? known : &unknown, out);
     buffer_char(out, '}');
 }
@@ -210,17 +210,14 @@ static void json_job(const struct decision_study *study, const char *key, job_id
 static void json_heads(const struct decision_study *study, struct buffer *out)
 {
     const struct weighing *weighing = &study->weighing;
-    buffer_format(out, ", \"ahead_in_class_queue\": %u, \"heads\": [", weighing->ahead_in_class);
+    buffer_members(out, ", 'ahead_in_class_queue': %u, 'heads': [", weighing->ahead_in_class);
     for (uint32_t h = 0; h < weighing->head_count; h++) {
         const struct weighed_head *head = &weighing->heads[h];
-        buffer_string(out, h > 0 ? ",\n  {" : "\n  {");
+        buffer_members(out, ",\n  {");
         json_job(study, "head", head->job, out);
-        buffer_format(out, ", \"waiting\": %u, ", head->waiting);
-        named_job_write_text(out, "reason", reason_name(head->reason));
-        if (head->behind_by != NULL) {
-            buffer_string(out, ", ");
-            named_job_write_text(out, "behind_by", head->behind_by);
-        }
+        buffer_members(out, ", 'waiting': %u, 'reason': %s", head->waiting, reason_name(head->reason));
+        if (head->behind_by != NULL)
+            buffer_members(out, ", 'behind_by': %s", head->behind_by);
         buffer_char(out, '}');
     }
     buffer_char(out, ']');
@@ -231,26 +228,21 @@ static void json_nodes(const struct decision_study *study, struct buffer *out)
     const struct weighing *weighing = &study->weighing;
     if (weighing->has_reservation) {
         if (study->reserved_by != 0)
-            buffer_format(out, ", \"reserved_by\": %llu", (unsigned long long)study->reserved_by);
+            buffer_members(out, ", 'reserved_by': %llu", (unsigned long long)study->reserved_by);
         return;
     }
-    buffer_string(out, ", ");
-    named_job_write_text(out, "placement", weighing->placement);
-    buffer_string(out, ", \"nodes\": [");
+    buffer_members(out, ", 'placement': %s, 'nodes': [", weighing->placement);
     for (uint32_t n = 0; n < weighing->node_count; n++) {
         const struct weighed_node *node = &weighing->nodes[n];
-        buffer_string(out, n > 0 ? ",\n  {" : "\n  {");
-        named_job_write_text(out, "node", study->side.scenario.cluster->nodes[node->node].name);
+        buffer_members(out, ",\n  {'node': %s", study->side.scenario.cluster->nodes[node->node].name);
         if (!weighing->is_drawn)
-            buffer_format(out, ", \"score\": %lld", (long long)node->score);
-        buffer_format(out, ", \"free_gpus\": %u, ", node->free_gpus);
-        named_job_write_text(out, "cause", explain_node_names[node->why]);
-        buffer_format(out, ", \"is_chosen\": %s}", is_chosen(study, node->node) ? "true" : "false");
+            buffer_members(out, ", 'score': %lld", (long long)node->score);
+        buffer_members(out, ", 'free_gpus': %u, 'cause': %s, 'is_chosen': %hhd}", node->free_gpus,
+                       explain_node_names[node->why], is_chosen(study, node->node));
     }
-    buffer_string(out, "], \"refused\": {");
+    buffer_members(out, "], 'refused': {");
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
-        buffer_format(out, "%s\"%s\": %u", i > 0 ? ", " : "", i == EXPLAIN_FITS ? "policy" : explain_node_names[i],
-                      weighing->refused[i]);
+        buffer_members(out, ", %s: %u", i == EXPLAIN_FITS ? "policy" : explain_node_names[i], weighing->refused[i]);
     buffer_char(out, '}');
 }
 
@@ -261,25 +253,15 @@ void decision_study_json(const struct decision_study *study, struct buffer *out)
         [DECISION_RELEASE] = "release", [DECISION_REJECT] = "reject", [DECISION_REPARTITION] = "repartition",
         [DECISION_NOTIFY] = "notify",
     };
-    buffer_format(out, "{\"decision\": %llu, \"at_s\": ", (unsigned long long)decision_number(study->decision.id));
-    buffer_scaled(out, study->at, TIME_NS_PER_S);
-    buffer_string(out, ", ");
-    named_job_write_text(out, "kind", kinds[study->decision.kind]);
-    buffer_string(out, ", ");
+    buffer_members(out, "{'decision': %llu, 'at_s': %.9lld, 'kind': %s",
+                   (unsigned long long)decision_number(study->decision.id), (long long)study->at,
+                   kinds[study->decision.kind]);
     json_job(study, "job", study->decision.job, out);
-    if (study->decision.for_job != JOB_NONE) {
-        buffer_string(out, ", ");
+    if (study->decision.for_job != JOB_NONE)
         json_job(study, "for_job", study->decision.for_job, out);
-    }
-    buffer_string(out, ", ");
-    named_job_write_text(out, "place", study->place);
-    buffer_format(out, ", \"before_in_cycle\": %zu", study->before_count);
-    if (study->is_explained) {
-        buffer_string(out, ", ");
-        named_job_write_text(out, "code", reason_name(study->why.code));
-        buffer_string(out, ", ");
-        named_job_write_text(out, "needs", study->why.text);
-    }
+    buffer_members(out, ", 'place': %s, 'before_in_cycle': %zu", study->place, study->before_count);
+    if (study->is_explained)
+        buffer_members(out, ", 'code': %s, 'needs': %s", reason_name(study->why.code), study->why.text);
     if (study->is_weighed) {
         json_heads(study, out);
         json_nodes(study, out);

@@ -205,39 +205,28 @@ static void json_line(struct buffer *out, const char *line)
 
 static void json_view(const struct divergence_view *view, const char *name, struct buffer *out)
 {
-    buffer_char(out, '{');
-    named_job_write_text(out, "side", name);
-    buffer_string(out, ", \"decision\": ");
+    buffer_members(out, ",\n   {'side': %s, 'decision': ", name);
     json_line(out, view->act.number != 0 ? view->act.line : "");
-    buffer_format(out, ", \"evictions_for_it\": %u", view->evictions_for_it);
-    buffer_string(out, ", ");
-    named_job_write_text(out, "state", view->is_known ? job_end_names[view->state] : "unknown");
-    if (view->is_explained) {
-        buffer_string(out, ", ");
-        named_job_write_text(out, "code", reason_name(view->code));
-        buffer_string(out, ", ");
-        named_job_write_text(out, "needs", view->needs);
-    }
+    buffer_members(out, ", 'evictions_for_it': %u, 'state': %s", view->evictions_for_it,
+                   view->is_known ? job_end_names[view->state] : "unknown");
+    if (view->is_explained)
+        buffer_members(out, ", 'code': %s, 'needs': %s", reason_name(view->code), view->needs);
     buffer_char(out, '}');
 }
 
 static void json_job(const struct divergence_job *job, const char *const names[SIDE_COUNT], struct buffer *out)
 {
-    buffer_char(out, '{');
+    buffer_members(out, ",\n  {");
     named_job_write_json(&job->is, out);
-    buffer_string(out, ", \"sides\": [");
-    for (int who = 0; who < SIDE_COUNT; who++) {
-        buffer_string(out, who > 0 ? ",\n   " : "\n   ");
+    buffer_members(out, ", 'sides': [");
+    for (int who = 0; who < SIDE_COUNT; who++)
         json_view(&job->on[who], names[who], out);
-    }
     buffer_string(out, "]}");
 }
 
 static void json_fact(const struct divergence *divergence, struct buffer *out)
 {
-    buffer_string(out, "\"fact\": {\"at_s\": ");
-    buffer_scaled(out, divergence->fact_at, TIME_NS_PER_S);
-    buffer_string(out, ", \"lines\": [");
+    buffer_members(out, "'fact': {'at_s': %.9lld, 'lines': [", (long long)divergence->fact_at);
     json_line(out, divergence->fact_line[SIDE_A]);
     buffer_string(out, ", ");
     json_line(out, divergence->fact_line[SIDE_B]);
@@ -246,21 +235,16 @@ static void json_fact(const struct divergence *divergence, struct buffer *out)
 
 static void json_decision(const struct divergence *divergence, const char *const names[SIDE_COUNT], struct buffer *out)
 {
-    buffer_string(out, "\"at_s\": ");
-    buffer_scaled(out, divergence->at, TIME_NS_PER_S);
-    buffer_format(out, ", \"same_cycles\": %llu, \"decisions\": [", (unsigned long long)divergence->same_count);
-    for (int who = 0; who < SIDE_COUNT; who++) {
-        buffer_string(out, who > 0 ? ", " : "");
+    buffer_members(out, ", 'at_s': %.9lld, 'same_cycles': %llu, 'decisions': [", (long long)divergence->at,
+                   (unsigned long long)divergence->same_count);
+    for (int who = 0; who < SIDE_COUNT; who++)
         if (divergence->number[who] != 0)
-            buffer_format(out, "%llu", (unsigned long long)divergence->number[who]);
+            buffer_members(out, ", %llu", (unsigned long long)divergence->number[who]);
         else
-            buffer_string(out, "null");
-    }
-    buffer_string(out, "], \"jobs\": [");
-    for (uint32_t j = 0; j < divergence->job_count; j++) {
-        buffer_string(out, j > 0 ? ",\n  " : "\n  ");
+            buffer_members(out, ", null");
+    buffer_members(out, "], 'jobs': [");
+    for (uint32_t j = 0; j < divergence->job_count; j++)
         json_job(&divergence->jobs[j], names, out);
-    }
     buffer_char(out, ']');
 }
 
@@ -274,8 +258,6 @@ void divergence_json(const struct divergence *divergence, const char *a, const c
     buffer_char(out, '{');
     if (divergence->has_fact)
         json_fact(divergence, out);
-    if (divergence->has_fact && divergence->has_decision)
-        buffer_string(out, ", ");
     if (divergence->has_decision)
         json_decision(divergence, names, out);
     buffer_char(out, '}');

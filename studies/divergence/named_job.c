@@ -38,23 +38,10 @@ void named_job_write_kind(const struct named_job *job, struct buffer *out)
     buffer_string(out, job->gpu_milli == GPU_MILLI ? " GPU)" : " GPUs)");
 }
 
-void named_job_write_text(struct buffer *out, const char *key, const char *text)
-{
-    buffer_format(out, "\"%s\": ", key);
-    buffer_json(out, text_of(text));
-}
-
 void named_job_write_json(const struct named_job *job, struct buffer *out)
 {
-    buffer_format(out, "\"id\": %u", job->id);
-    if (job->name == NULL)
-        return;
-    buffer_string(out, ", ");
-    named_job_write_text(out, "job", job->name);
-    buffer_string(out, ", ");
-    named_job_write_text(out, "queue", job->queue);
-    buffer_string(out, ", ");
-    named_job_write_text(out, "class", job->class);
-    buffer_string(out, ", \"gpus\": ");
-    buffer_scaled(out, job->gpu_milli, GPU_MILLI);
+    buffer_members(out, "'id': %u", job->id);
+    if (job->name != NULL)
+        buffer_members(out, ", 'job': %s, 'queue': %s, 'class': %s, 'gpus': %.3lld", job->name, job->queue, job->class,
+                       (long long)job->gpu_milli);
 }

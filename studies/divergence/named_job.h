@@ -31,7 +31,4 @@ void named_job_write_kind(const struct named_job *job, struct buffer *out);
 /* Append the members of its JSON object, without braces: "id": 7, "job": "train-7", ... */
 void named_job_write_json(const struct named_job *job, struct buffer *out);
 
-/* Append "key": "text". */
-void named_job_write_text(struct buffer *out, const char *key, const char *text);
-
 #endif

@@ -16,7 +16,7 @@ static void write_level(const struct sizing_judgement *judgement, const struct s
     buffer_string(out, ", \"values\": [");
     for (size_t r = 0; r < point->run_count; r++) {
         const struct sizing_point one = {.runs = &point->runs[r], .run_count = 1};
-        buffer_members(out, r > 0 ? ", %g" : "%g", sizing_point_mean(&one, &judgement->gate->of));
+        buffer_members(out, ", %g", sizing_point_mean(&one, &judgement->gate->of));
     }
     buffer_string(out, "]}");
 }
@@ -49,7 +49,7 @@ static void write_answer(const struct sizing *sizing, const struct sizing_answer
     const bool is_least = sizing->options->question.aim == SIZING_SMALLEST;
     buffer_members(out, "  {'case': %s, 'sets': [", answer->of->name);
     for (size_t s = 0; s < SIZING_SETS_MAX && answer->of->sets[s] != NULL; s++)
-        buffer_members(out, s > 0 ? ", %s" : "%s", answer->of->sets[s]);
+        buffer_members(out, ", %s", answer->of->sets[s]);
     buffer_members(out, "],\n   'answer': %g, 'is_sure': %hhd, 'is_exact': %hhd, ",
                    known(answer->is_found, answer->number), answer->is_sure, answer->is_exact);
     buffer_members(out, is_least ? "'needed': %g, 'enough': %g" : "'at_most': %g, 'carried': %g",

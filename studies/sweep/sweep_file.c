@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/input.h"
 #include "base/json.h"
+#include "base/json_file.h"
 #include "studies/sweep/sweep_design.h"
 #include "studies/sweep/sweep_exclude.h"
 
@@ -479,15 +479,10 @@ static struct error read_doc(struct sweep_file *file, struct json_doc *doc)
 struct error sweep_file_read(struct sweep_file *out, const char *path)
 {
     struct json_doc *doc;
-    char *bytes;
-    size_t length;
     *out = (struct sweep_file){0};
-    TRY(input_read_all_digest(path, FILE_BYTES_MAX, &bytes, &length, out->digest));
-    struct error error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_CONFIG);
-    mem_free(bytes);
-    TRY(error);
+    TRY(json_file_read(&doc, path, FILE_BYTES_MAX, ERROR_CONFIG, out->digest));
     out->path = arena_copy(&out->arena, text_of(path));
-    error = read_doc(out, doc);
+    struct error error = read_doc(out, doc);
     json_doc_free(doc);
     if (error_is(error))
         sweep_file_release(out);

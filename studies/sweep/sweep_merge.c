@@ -70,12 +70,6 @@ void sweep_merge_csv(const struct sweep_results *results, bool is_all, struct bu
 
 /* ---- JSON ---- */
 
-static void write_string(struct buffer *out, const char *before, const char *value)
-{
-    buffer_string(out, before);
-    buffer_json(out, text_of(value));
-}
-
 static void write_level(struct buffer *out, const struct sweep_level *level)
 {
     if (level->is_number)
@@ -86,20 +80,19 @@ static void write_level(struct buffer *out, const struct sweep_level *level)
 
 static void write_factors(const struct sweep_plan *plan, struct buffer *out)
 {
-    buffer_string(out, ",\n\"factors\": [");
+    buffer_members(out, ",\n'factors': [");
     for (size_t f = 0; f < plan->factor_count; f++) {
         const struct sweep_factor *factor = &plan->factors[f];
-        write_string(out, f > 0 ? ",\n  {\"name\": " : "\n  {\"name\": ", factor->name);
-        buffer_string(out, ", \"levels\": [");
+        buffer_members(out, ",\n  {'name': %s, 'levels': [", factor->name);
         for (size_t l = 0; l < factor->level_count; l++) {
-            buffer_string(out, l > 0 ? ", " : "");
+            buffer_members(out, ", ");
             write_level(out, &factor->levels[l]);
         }
         buffer_string(out, "]}");
     }
-    buffer_string(out, "],\n\"seeds\": [");
+    buffer_members(out, "],\n'seeds': [");
     for (size_t s = 0; s < plan->seed_count; s++)
-        buffer_format(out, "%s%llu", s > 0 ? ", " : "", (unsigned long long)plan->seeds[s]);
+        buffer_members(out, ", %llu", (unsigned long long)plan->seeds[s]);
     buffer_char(out, ']');
 }
 
@@ -107,18 +100,15 @@ static void write_metrics(const struct sweep_results *results, struct buffer *ou
 {
     static const char *const better[] = {
         [BETTER_LOWER] = "lower", [BETTER_HIGHER] = "higher", [BETTER_NEITHER] = "neither"};
-    const char *between = "";
-    buffer_string(out, ",\n\"metrics\": {");
+    buffer_members(out, ",\n'metrics': {");
     for (size_t m = 0; metrics_name_at(m) != NULL; m++) {
         const struct metric *metric = metric_find(metrics_name_at(m));
         bool is_there = false;
         for (size_t c = 0; c < results->column_count && !is_there; c++)
             is_there = strcmp(results->columns[c].of.metric, metric->name) == 0;
-        if (!is_there)
-            continue;
-        buffer_format(out, "%s\n  \"%s\": {\"unit\": \"%s\", \"better\": \"%s\"}", between, metric->name, metric->unit,
-                      better[metric->better]);
-        between = ",";
+        if (is_there)
+            buffer_members(out, ",\n  %s: {'unit': %s, 'better': %s}", metric->name, metric->unit,
+                           better[metric->better]);
     }
     buffer_char(out, '}');
 }
@@ -136,47 +126,36 @@ static bool write_group(const struct sweep_results *results, size_t run, size_t 
 {
     const size_t begin = *column;
     const double *row = &results->cells[run * results->column_count];
-    const char *between = "";
+    bool is_there = false;
     for (; *column < results->column_count; (*column)++) {
         const struct metric_selector *of = &results->columns[*column].of;
         if (!is_same_group(of, &results->columns[begin].of))
             break;
         if (isnan(row[*column]))
             continue;
-        if (between[0] == '\0')
+        if (!is_there)
             buffer_string(out, before);
-        buffer_format(out, "%s\"%s\": ", between, of->metric);
-        buffer_double(out, row[*column]);
-        between = ", ";
+        buffer_members(out, ", %s: %g", of->metric, row[*column]);
+        is_there = true;
     }
-    if (between[0] == '\0')
-        return false;
-    buffer_char(out, '}');
-    return true;
+    if (is_there)
+        buffer_char(out, '}');
+    return is_there;
 }
 
 static void write_cuts(const struct sweep_results *results, size_t run, size_t column, struct buffer *out)
 {
     const char *cut = NULL;
-    bool has_key = false;
-    buffer_string(out, ", \"by\": {");
+    buffer_members(out, ", 'by': {");
     while (column < results->column_count) {
         const struct metric_selector of = results->columns[column].of;
         struct buffer before = {0};
-        const bool is_new = cut == NULL || strcmp(cut, of.cut) != 0;
-        if (is_new) {
-            buffer_string(&before, cut != NULL ? "}, " : "");
-            buffer_json(&before, text_of(of.cut));
-            buffer_string(&before, ": {");
-        } else if (has_key) {
-            buffer_string(&before, ", ");
-        }
-        buffer_json(&before, text_of(of.key));
-        buffer_string(&before, ": {");
-        if (write_group(results, run, &column, buffer_c_string(&before), out)) {
+        if (cut == NULL || strcmp(cut, of.cut) != 0)
+            buffer_members(&before, cut != NULL ? "}, %s: {%s: {" : "%s: {%s: {", of.cut, of.key);
+        else
+            buffer_members(&before, ", %s: {", of.key);
+        if (write_group(results, run, &column, buffer_c_string(&before), out))
             cut = of.cut;
-            has_key = true;
-        }
         buffer_release(&before);
     }
     buffer_string(out, cut != NULL ? "}}" : "}");
@@ -187,21 +166,20 @@ static void write_run(const struct sweep_results *results, size_t r, struct buff
     const struct sweep_plan *plan = &results->plan;
     const struct sweep_entry *entry = &results->books.entries[r];
     size_t column = 0;
-    buffer_format(out, "{\"run\": %zu, \"key\": \"%s\", \"seed\": %llu, \"state\": \"%s\"", r, plan->runs[r].key,
-                  (unsigned long long)plan->runs[r].seed, run_state_names[entry->state]);
+    buffer_members(out, ",\n  {'run': %zu, 'key': %s, 'seed': %llu, 'state': %s", r, plan->runs[r].key,
+                   (unsigned long long)plan->runs[r].seed, run_state_names[entry->state]);
     if (entry->failure != NULL)
-        write_string(out, ", \"failure\": ", entry->failure);
-    buffer_string(out, ", \"levels\": {");
+        buffer_members(out, ", 'failure': %s", entry->failure);
+    buffer_members(out, ", 'levels': {");
     for (size_t f = 0; f < plan->factor_count; f++) {
-        write_string(out, f > 0 ? ", " : "", plan->factors[f].name);
-        buffer_string(out, ": ");
+        buffer_members(out, ", %s: ", plan->factors[f].name);
         write_level(out, level_of(plan, r, f));
     }
     buffer_char(out, '}');
     if (entry->state == RUN_DONE) {
-        buffer_format(out, ", \"fingerprint\": \"%s\"", results->fingerprints[r]);
+        buffer_members(out, ", 'fingerprint': %s", results->fingerprints[r]);
         if (!write_group(results, r, &column, ",\n   \"metrics\": {", out))
-            buffer_string(out, ", \"metrics\": {}");
+            buffer_members(out, ", 'metrics': {}");
         write_cuts(results, r, column, out);
     }
     buffer_char(out, '}');
@@ -210,16 +188,14 @@ static void write_run(const struct sweep_results *results, size_t r, struct buff
 void sweep_merge_json(const struct sweep_results *results, struct buffer *out)
 {
     const struct sweep_plan *plan = &results->plan;
-    write_string(out, "{\"sweep_results\": 1,\n\"version\": ", plan->version);
+    buffer_members(out, "{'sweep_results': 1,\n'version': %s", plan->version);
     if (plan->title != NULL)
-        write_string(out, ",\n\"title\": ", plan->title);
+        buffer_members(out, ",\n'title': %s", plan->title);
     write_factors(plan, out);
     write_metrics(results, out);
-    buffer_string(out, ",\n\"runs\": [");
-    for (size_t r = 0; r < plan->run_count; r++) {
-        buffer_string(out, r > 0 ? ",\n  " : "\n  ");
+    buffer_members(out, ",\n'runs': [");
+    for (size_t r = 0; r < plan->run_count; r++)
         write_run(results, r, out);
-    }
     buffer_string(out, "]}\n");
 }
 

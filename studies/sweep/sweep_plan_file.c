@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/json.h"
+#include "base/json_file.h"
 #include "base/output.h"
 #include "studies/sweep/sweep_plan_inside.h"
 
@@ -24,75 +25,59 @@ static char *path_new(const char *folder, const char *name)
 
 /* ---- writing ---- */
 
-static void write_string(struct buffer *out, const char *before, const char *value)
-{
-    buffer_string(out, before);
-    buffer_json(out, text_of(value));
-}
-
 static void write_level(struct buffer *out, const struct sweep_level *level)
 {
-    write_string(out, "    {\"name\": ", level->name);
-    if (level->is_number) {
-        buffer_string(out, ", \"number\": ");
-        buffer_double(out, level->number);
-    }
-    buffer_string(out, ", \"sets\": [");
+    buffer_members(out, ",\n    {'name': %s", level->name);
+    if (level->is_number)
+        buffer_members(out, ", 'number': %g", level->number);
+    buffer_members(out, ", 'sets': [");
     for (size_t s = 0; s < level->set_count; s++)
-        write_string(out, s > 0 ? ", " : "", level->sets[s]);
+        buffer_members(out, ", %s", level->sets[s]);
     buffer_string(out, "]}");
 }
 
 static void write_factors(struct buffer *out, const struct sweep_plan *plan)
 {
-    buffer_string(out, ",\n\"factors\": [");
+    buffer_members(out, ",\n'factors': [");
     for (size_t f = 0; f < plan->factor_count; f++) {
-        write_string(out, f > 0 ? ",\n  {\"name\": " : "\n  {\"name\": ", plan->factors[f].name);
-        buffer_string(out, ", \"levels\": [\n");
-        for (size_t l = 0; l < plan->factors[f].level_count; l++) {
-            buffer_string(out, l > 0 ? ",\n" : "");
+        buffer_members(out, ",\n  {'name': %s, 'levels': [", plan->factors[f].name);
+        for (size_t l = 0; l < plan->factors[f].level_count; l++)
             write_level(out, &plan->factors[f].levels[l]);
-        }
         buffer_string(out, "]}");
     }
-    buffer_string(out, "],\n\"combinations\": [");
+    buffer_members(out, "],\n'combinations': [");
     for (size_t c = 0; c < plan->combination_count; c++) {
-        buffer_string(out, c > 0 ? ",\n  [" : "\n  [");
+        buffer_members(out, ",\n  [");
         for (size_t f = 0; f < plan->factor_count; f++)
-            buffer_format(out, "%s%u", f > 0 ? ", " : "", plan->levels[c * plan->factor_count + f]);
+            buffer_members(out, ", %u", plan->levels[c * plan->factor_count + f]);
         buffer_char(out, ']');
     }
 }
 
 static void write_inputs(struct buffer *out, const struct sweep_plan *plan)
 {
-    buffer_string(out, ",\n\"inputs\": [");
-    for (size_t i = 0; i < plan->input_count; i++) {
-        const struct sweep_input *input = &plan->inputs[i];
-        write_string(out, i > 0 ? ",\n  {\"role\": " : "\n  {\"role\": ", input->role);
-        write_string(out, ", \"name\": ", input->name);
-        buffer_format(out, ", \"digest\": \"%s\"}", input->digest);
-    }
+    buffer_members(out, ",\n'inputs': [");
+    for (size_t i = 0; i < plan->input_count; i++)
+        buffer_members(out, ",\n  {'role': %s, 'name': %s, 'digest': %s}", plan->inputs[i].role, plan->inputs[i].name,
+                       plan->inputs[i].digest);
     buffer_char(out, ']');
 }
 
 static void write_plan(struct buffer *out, const struct sweep_plan *plan, const char *configurations)
 {
-    buffer_format(out, "{\"sweep_plan\": %d", PLAN_VERSION);
-    write_string(out, ",\n\"version\": ", plan->version);
+    buffer_members(out, "{'sweep_plan': %d,\n'version': %s", PLAN_VERSION, plan->version);
     if (plan->title != NULL)
-        write_string(out, ",\n\"title\": ", plan->title);
-    write_string(out, ",\n\"paths_folder\": ", plan->paths_folder);
-    buffer_format(out, ",\n\"configurations\": \"%s\"", configurations);
+        buffer_members(out, ",\n'title': %s", plan->title);
+    buffer_members(out, ",\n'paths_folder': %s,\n'configurations': %s", plan->paths_folder, configurations);
     write_inputs(out, plan);
     write_factors(out, plan);
-    buffer_string(out, "],\n\"seeds\": [");
+    buffer_members(out, "],\n'seeds': [");
     for (size_t s = 0; s < plan->seed_count; s++)
-        buffer_format(out, "%s%llu", s > 0 ? ", " : "", (unsigned long long)plan->seeds[s]);
-    buffer_string(out, "],\n\"runs\": [");
+        buffer_members(out, ", %llu", (unsigned long long)plan->seeds[s]);
+    buffer_members(out, "],\n'runs': [");
     for (size_t r = 0; r < plan->run_count; r++)
-        buffer_format(out, "%s[\"%s\", %u, %llu]", r > 0 ? ",\n  " : "\n  ", plan->runs[r].key,
-                      plan->runs[r].combination, (unsigned long long)plan->runs[r].seed);
+        buffer_members(out, ",\n  [%s, %u, %llu]", plan->runs[r].key, plan->runs[r].combination,
+                       (unsigned long long)plan->runs[r].seed);
     buffer_string(out, "]}\n");
 }
 
@@ -378,14 +363,10 @@ static struct error read_configurations(struct sweep_plan *plan, const char *fol
 
 static struct error read_files(struct sweep_plan *plan, const char *folder, const char *path)
 {
-    char *bytes, configurations[33] = "";
-    size_t length;
+    char configurations[33] = "";
     struct json_doc *doc;
     struct error sticky = ERROR_OK;
-    TRY(input_read_all_digest(path, PLAN_BYTES_MAX, &bytes, &length, plan->digest));
-    struct error error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_DATA);
-    mem_free(bytes);
-    TRY(error);
+    TRY(json_file_read(&doc, path, PLAN_BYTES_MAX, ERROR_DATA, plan->digest));
     struct json_value root = json_doc_root(doc, &sticky);
     read_root(plan, &root, configurations);
     json_doc_free(doc);

@@ -5,6 +5,8 @@
 #include "reports/export/sqlite_file.h"
 #include "studies/sweep/sweep_merge.h"
 
+enum { RUN_COLUMNS = 6 }; /* without the factors */
+
 struct writer {
     struct sqlite_file *file;
     const struct sweep_results *results;
@@ -71,126 +73,105 @@ static struct error make_tables(struct writer *writer)
 
 /* ---- rows ---- */
 
-static bool bind_text(sqlite3_stmt *insert, int place, const char *text)
+static struct cell text_cell(const char *text)
 {
-    return (text == NULL ? sqlite3_bind_null(insert, place)
-                         : sqlite3_bind_text(insert, place, text, -1, SQLITE_STATIC)) == SQLITE_OK;
+    return text != NULL ? cell_text(text_of(text)) : (struct cell){0};
 }
 
-static bool bind_int(sqlite3_stmt *insert, int place, uint64_t value)
+static struct error add_factors(const struct sweep_results *results, struct sqlite_table *table)
 {
-    return sqlite3_bind_int64(insert, place, (sqlite3_int64)value) == SQLITE_OK;
-}
-
-static bool bind_level(sqlite3_stmt *insert, int place, const struct sweep_level *level)
-{
-    return level->is_number ? sqlite3_bind_double(insert, place, level->number) == SQLITE_OK
-                            : bind_text(insert, place, level->name);
-}
-
-static bool step(sqlite3_stmt *insert)
-{
-    return sqlite3_step(insert) == SQLITE_DONE && sqlite3_reset(insert) == SQLITE_OK;
-}
-
-static bool insert_factors(const struct sweep_results *results, sqlite3_stmt *insert)
-{
-    bool is_good = true;
-    for (size_t f = 0; f < results->plan.factor_count && is_good; f++)
-        is_good = bind_int(insert, 1, f + 1) && bind_text(insert, 2, results->plan.factors[f].name) && step(insert);
-    return is_good;
-}
-
-static bool insert_levels(const struct sweep_results *results, sqlite3_stmt *insert)
-{
-    bool is_good = true;
     for (size_t f = 0; f < results->plan.factor_count; f++)
-        for (size_t l = 0; l < results->plan.factors[f].level_count && is_good; l++) {
-            const struct sweep_level *level = &results->plan.factors[f].levels[l];
-            is_good = bind_int(insert, 1, f + 1) && bind_int(insert, 2, l + 1) && bind_text(insert, 3, level->name) &&
-                      (level->is_number ? sqlite3_bind_double(insert, 4, level->number)
-                                        : sqlite3_bind_null(insert, 4)) == SQLITE_OK &&
-                      step(insert);
-        }
-    return is_good;
+        TRY(sqlite_table_add(table,
+                             (struct cell[]){cell_int((int64_t)f + 1), text_cell(results->plan.factors[f].name)}));
+    return ERROR_OK;
 }
 
-static bool insert_metrics(const struct sweep_results *results, sqlite3_stmt *insert)
+static struct error add_levels(const struct sweep_results *results, struct sqlite_table *table)
+{
+    for (size_t f = 0; f < results->plan.factor_count; f++)
+        for (size_t l = 0; l < results->plan.factors[f].level_count; l++) {
+            const struct sweep_level *level = &results->plan.factors[f].levels[l];
+            TRY(sqlite_table_add(
+                table, (struct cell[]){cell_int((int64_t)f + 1), cell_int((int64_t)l + 1), text_cell(level->name),
+                                       level->is_number ? cell_real(level->number) : (struct cell){0}}));
+        }
+    return ERROR_OK;
+}
+
+static struct error add_metrics(const struct sweep_results *results, struct sqlite_table *table)
 {
     static const char *const better[] = {
         [BETTER_LOWER] = "lower", [BETTER_HIGHER] = "higher", [BETTER_NEITHER] = "neither"};
-    bool is_good = true;
     (void)results;
-    for (size_t m = 0; metrics_name_at(m) != NULL && is_good; m++) {
+    for (size_t m = 0; metrics_name_at(m) != NULL; m++) {
         const struct metric *metric = metric_find(metrics_name_at(m));
-        is_good = bind_text(insert, 1, metric->name) && bind_text(insert, 2, metric->unit) &&
-                  bind_text(insert, 3, better[metric->better]) && bind_text(insert, 4, metric->definition) &&
-                  step(insert);
+        TRY(sqlite_table_add(table, (struct cell[]){text_cell(metric->name), text_cell(metric->unit),
+                                                    text_cell(better[metric->better]), text_cell(metric->definition)}));
     }
-    return is_good;
+    return ERROR_OK;
 }
 
-static bool insert_runs(const struct sweep_results *results, sqlite3_stmt *insert)
+static struct error add_runs(const struct sweep_results *results, struct sqlite_table *table)
 {
     const struct sweep_plan *plan = &results->plan;
-    bool is_good = true;
-    for (size_t r = 0; r < plan->run_count && is_good; r++) {
+    struct cell *cells = mem_zalloc(RUN_COLUMNS + plan->factor_count, sizeof *cells);
+    struct error error = ERROR_OK;
+    for (size_t r = 0; r < plan->run_count && !error_is(error); r++) {
         const struct sweep_entry *entry = &results->books.entries[r];
         const uint32_t *levels = &plan->levels[plan->runs[r].combination * plan->factor_count];
-        is_good = bind_int(insert, 1, r) && bind_text(insert, 2, plan->runs[r].key) &&
-                  bind_int(insert, 3, plan->runs[r].seed) && bind_text(insert, 4, run_state_names[entry->state]) &&
-                  bind_text(insert, 5, entry->failure) && bind_text(insert, 6, results->fingerprints[r]);
-        for (size_t f = 0; f < plan->factor_count && is_good; f++)
-            is_good = bind_level(insert, 7 + (int)f, &plan->factors[f].levels[levels[f]]);
-        is_good = is_good && step(insert);
+        const struct cell first[RUN_COLUMNS] = {
+            cell_int((int64_t)r),
+            text_cell(plan->runs[r].key),
+            cell_int((int64_t)plan->runs[r].seed),
+            text_cell(run_state_names[entry->state]),
+            text_cell(entry->failure),
+            text_cell(results->fingerprints[r]),
+        };
+        memcpy(cells, first, sizeof first);
+        for (size_t f = 0; f < plan->factor_count; f++) {
+            const struct sweep_level *level = &plan->factors[f].levels[levels[f]];
+            cells[RUN_COLUMNS + f] = level->is_number ? cell_real(level->number) : text_cell(level->name);
+        }
+        error = sqlite_table_add(table, cells);
     }
-    return is_good;
+    mem_free(cells);
+    return error;
 }
 
-static bool insert_results(const struct sweep_results *results, sqlite3_stmt *insert)
+static struct error add_results(const struct sweep_results *results, struct sqlite_table *table)
 {
-    bool is_good = true;
     for (size_t r = 0; r < results->plan.run_count; r++)
-        for (size_t c = 0; c < results->column_count && is_good; c++) {
+        for (size_t c = 0; c < results->column_count; c++) {
             const double number = results->cells[r * results->column_count + c];
             const struct metric_selector *of = &results->columns[c].of;
-            if (isnan(number))
-                continue;
-            is_good = bind_int(insert, 1, r) && bind_text(insert, 2, of->metric) && bind_text(insert, 3, of->cut) &&
-                      bind_text(insert, 4, of->key) && sqlite3_bind_double(insert, 5, number) == SQLITE_OK &&
-                      step(insert);
+            if (!isnan(number))
+                TRY(sqlite_table_add(table,
+                                     (struct cell[]){cell_int((int64_t)r), text_cell(of->metric), text_cell(of->cut),
+                                                     text_cell(of->key), cell_real(number)}));
         }
-    return is_good;
+    return ERROR_OK;
 }
 
-static struct error fill_table(struct writer *writer, const char *table, size_t columns,
-                               bool (*insert_rows)(const struct sweep_results *, sqlite3_stmt *))
+static struct error fill_table(struct writer *writer, const char *name, size_t columns,
+                               struct error (*add_rows)(const struct sweep_results *, struct sqlite_table *))
 {
-    struct buffer sql = {0};
-    sqlite3_stmt *insert = NULL;
-    buffer_format(&sql, "INSERT INTO %s VALUES (", table);
-    for (size_t c = 0; c < columns; c++)
-        buffer_string(&sql, c > 0 ? ", ?" : "?");
-    buffer_char(&sql, ')');
-    bool is_good =
-        sqlite3_prepare_v2(sqlite_file_database(writer->file), buffer_c_string(&sql), -1, &insert, NULL) == SQLITE_OK &&
-        insert_rows(writer->results, insert);
-    struct error error = is_good ? ERROR_OK : sqlite_file_error(writer->file);
-    sqlite3_finalize(insert);
-    buffer_release(&sql);
+    struct sqlite_table table;
+    struct error error = sqlite_table_open(&table, writer->file, name, columns);
+    if (!error_is(error))
+        error = add_rows(writer->results, &table);
+    sqlite_table_close(&table);
     return error;
 }
 
 static struct error fill(struct writer *writer)
 {
-    enum { RUN_COLUMNS = 6 };
     TRY(sqlite_file_run(writer->file, "BEGIN"));
     TRY(make_tables(writer));
-    TRY(fill_table(writer, "factors", 2, insert_factors));
-    TRY(fill_table(writer, "levels", 4, insert_levels));
-    TRY(fill_table(writer, "metrics", 4, insert_metrics));
-    TRY(fill_table(writer, "runs", RUN_COLUMNS + writer->results->plan.factor_count, insert_runs));
-    TRY(fill_table(writer, "results", 5, insert_results));
+    TRY(fill_table(writer, "factors", 2, add_factors));
+    TRY(fill_table(writer, "levels", 4, add_levels));
+    TRY(fill_table(writer, "metrics", 4, add_metrics));
+    TRY(fill_table(writer, "runs", RUN_COLUMNS + writer->results->plan.factor_count, add_runs));
+    TRY(fill_table(writer, "results", 5, add_results));
     return sqlite_file_run(writer->file, "CREATE INDEX results_by_run ON results (run, metric); COMMIT");
 }
 

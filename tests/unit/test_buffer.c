@@ -318,5 +318,12 @@ TEST(members_are_json)
     assert_string_equal(buffer_c_string(&out), "{\"a\": \"x\\\"\\u003c\", \"b\": null, \"key\": [0.1, null], "
                                                "\"n\": 7, \"l\": 18446744073709551615, \"u\": 8, \"d\": -9, "
                                                "\"is\": true}");
+    out.length = 0;
+    buffer_members(&out, ", 'of': [");
+    for (long long i = -1; i < 2; i++)
+        buffer_members(&out, ", {");
+    buffer_members(&out, ",\n'ns': %.9lld, 'n': %lld}, [", -1500000000LL, -7LL);
+    buffer_members(&out, ",\n%.3lld]", 250LL);
+    assert_string_equal(buffer_c_string(&out), ", \"of\": [{{{\n\"ns\": -1.5, \"n\": -7}, [\n0.25]");
     buffer_release(&out);
 }

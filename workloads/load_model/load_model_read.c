@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/input.h"
+#include "base/json_file.h"
 #include "workloads/load_model/load_arrivals.h"
 #include "workloads/load_model/load_model.h"
 #include "workloads/load_model/load_sizes.h"
@@ -322,16 +322,6 @@ const struct load_model *load_model_read(const struct json_value *value, struct 
     return error_is(*value->error) ? NULL : model;
 }
 
-static struct error file_doc(struct json_doc **out, const char *path)
-{
-    char *bytes;
-    size_t length;
-    TRY(input_read_all(path, MODEL_BYTES_MAX, &bytes, &length));
-    struct error error = json_doc_parse(out, path, (struct text){bytes, length}, ERROR_CONFIG);
-    mem_free(bytes);
-    return error;
-}
-
 struct error load_model_doc(struct json_doc **out, const struct json_value *value)
 {
     enum { NAMES_MAX = 64 };
@@ -340,7 +330,7 @@ struct error load_model_doc(struct json_doc **out, const struct json_value *valu
     *out = NULL;
     if (text_is_json_path(name)) {
         const char *path = json_value_file(value, "model");
-        return error_is(*value->error) ? *value->error : file_doc(out, path);
+        return error_is(*value->error) ? *value->error : json_file_read(out, path, MODEL_BYTES_MAX, ERROR_CONFIG, NULL);
     }
     for (const struct embedded_text *text = load_model_texts; text->name != NULL; text++) {
         if (strcmp(text->name, name) == 0)
@@ -361,7 +351,7 @@ struct error load_model_doc(struct json_doc **out, const struct json_value *valu
 struct error load_model_open(const struct load_model **out, const char *path, struct arena *arena)
 {
     struct json_doc *doc = NULL;
-    struct error error = file_doc(&doc, path);
+    struct error error = json_file_read(&doc, path, MODEL_BYTES_MAX, ERROR_CONFIG, NULL);
     if (error_is(error))
         return error;
     const struct json_value root = json_doc_root(doc, &error);

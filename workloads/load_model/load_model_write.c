@@ -60,18 +60,6 @@ double load_model_run_time_cdf(const struct load_model *model, double x)
 
 /* ---- Written ---- */
 
-static void put(struct buffer *out, const char *key, double value)
-{
-    buffer_format(out, ", \"%s\": ", key);
-    buffer_double(out, value);
-}
-
-static void put_text(struct buffer *out, const char *key, const char *text)
-{
-    buffer_format(out, "\"%s\": ", key);
-    buffer_json(out, text_of(text));
-}
-
 static void put_factors(struct buffer *out, const double *factors, uint32_t count)
 {
     buffer_string(out, "\"factors\": [");
@@ -84,33 +72,27 @@ static void put_zipf(struct buffer *out, const char *key, const struct load_zipf
 {
     if (zipf->count == 0)
         return;
-    buffer_format(out, ",\n       \"%s\": {\"count\": %u", key, zipf->count);
-    put(out, "zipf_exponent", zipf->exponent);
-    buffer_char(out, '}');
+    buffer_members(out, ",\n       %s: {'count': %u, 'zipf_exponent': %g}", key, zipf->count, zipf->exponent);
 }
 
 static void put_states(struct buffer *out, const struct load_arrivals_plan *plan)
 {
     for (uint32_t i = 0; i < plan->state_count; i++) {
-        buffer_string(out, i == 0 ? ",\n       \"states\": [{\"factor\": " : ", {\"factor\": ");
-        buffer_double(out, plan->states[i].factor);
-        put(out, "mean", plan->states[i].mean_s);
-        put(out, "weight", plan->states[i].weight);
-        buffer_string(out, i + 1 < plan->state_count ? "}" : "}]");
+        buffer_members(out, i == 0 ? ",\n       'states': [" : ", ");
+        buffer_members(out, "{'factor': %g, 'mean': %g, 'weight': %g}", plan->states[i].factor, plan->states[i].mean_s,
+                       plan->states[i].weight);
     }
+    if (plan->state_count > 0)
+        buffer_char(out, ']');
 }
 
 static void put_arrivals(struct buffer *out, const struct load_arrivals_plan *plan)
 {
-    buffer_string(out, "      \"arrivals\": {\"jobs_per_day\": ");
-    buffer_double(out, plan->jobs_per_day);
-    buffer_string(out, ",\n       \"gaps\": ");
+    buffer_members(out, "      'arrivals': {'jobs_per_day': %g,\n       'gaps': ", plan->jobs_per_day);
     distribution_write(&plan->gaps, out);
-    if (plan->memory.strength > 0) {
-        buffer_string(out, ",\n       \"gap_memory\": {\"strength\": ");
-        buffer_double(out, plan->memory.strength);
-        buffer_format(out, ", \"jobs\": %u}", plan->memory.jobs);
-    }
+    if (plan->memory.strength > 0)
+        buffer_members(out, ",\n       'gap_memory': {'strength': %g, 'jobs': %u}", plan->memory.strength,
+                       plan->memory.jobs);
     if (plan->cycle_count > 0) {
         buffer_format(out, ",\n       \"cycle\": {\"period\": %.17g, ", time_to_seconds(plan->period));
         put_factors(out, plan->cycle, plan->cycle_count);
@@ -133,9 +115,7 @@ static void put_request(struct buffer *out, const struct load_request *request)
 {
     if (request->share <= 0)
         return;
-    buffer_string(out, ",\n      \"request\": {\"share\": ");
-    buffer_double(out, request->share);
-    buffer_string(out, ", \"factor\": ");
+    buffer_members(out, ",\n      'request': {'share': %g, 'factor': ", request->share);
     distribution_write(&request->factor, out);
     for (uint32_t i = 0; i < request->value_count; i++)
         buffer_format(out, "%s%.17g%s", i == 0 ? ", \"values\": [" : ", ", time_to_seconds(request->values[i]),
@@ -146,37 +126,30 @@ static void put_request(struct buffer *out, const struct load_request *request)
 static void put_kind(struct buffer *out, const struct load_kind *kind)
 {
     const struct ask *ask = &kind->ask;
-    buffer_string(out, "{\"weight\": ");
-    buffer_double(out, kind->weight);
+    buffer_members(out, "{'weight': %g", kind->weight);
     if (ask->gpu_milli > 0)
-        put(out, "gpu_fraction", (double)ask->gpu_milli / GPU_MILLI);
+        buffer_members(out, ", 'gpu_fraction': %g", (double)ask->gpu_milli / GPU_MILLI);
     else
-        put(out, "gpus", (double)ask->gpus);
+        buffer_members(out, ", 'gpus': %g", (double)ask->gpus);
     if (ask->nodes > 0)
-        put(out, "nodes", (double)ask->nodes);
+        buffer_members(out, ", 'nodes': %g", (double)ask->nodes);
     if (ask->cpu_milli > 0)
-        put(out, "cpus", (double)ask->cpu_milli / MILLI);
+        buffer_members(out, ", 'cpus': %g", (double)ask->cpu_milli / MILLI);
     if (ask->memory_mib > 0)
-        put(out, "memory_gb", (double)ask->memory_mib / MIB_PER_GB);
-    buffer_format(out, ", \"outcome\": \"%s\",\n        \"run_time\": ", job_outcome_names[kind->outcome]);
+        buffer_members(out, ", 'memory_gb': %g", (double)ask->memory_mib / MIB_PER_GB);
+    buffer_members(out, ", 'outcome': %s,\n        'run_time': ", job_outcome_names[kind->outcome]);
     distribution_write(&kind->run_time, out);
     buffer_char(out, '}');
 }
 
 static void put_stream(struct buffer *out, const struct load_stream *stream)
 {
-    buffer_string(out, "\n     {");
-    put_text(out, "name", stream->name);
-    buffer_string(out, ", ");
-    put_text(out, "queue", stream->queue);
-    buffer_format(out, ", \"class\": \"%s\",\n", job_class_names[stream->class]);
+    buffer_members(out, "\n     {'name': %s, 'queue': %s, 'class': %s,\n", stream->name, stream->queue,
+                   job_class_names[stream->class]);
     put_arrivals(out, &stream->arrivals);
-    if (stream->memory.repeat > 0 || stream->memory.strength > 0) {
-        buffer_string(out, ",\n      \"memory\": {\"repeat\": ");
-        buffer_double(out, stream->memory.repeat);
-        put(out, "strength", stream->memory.strength);
-        buffer_format(out, ", \"jobs\": %u}", stream->memory.jobs);
-    }
+    if (stream->memory.repeat > 0 || stream->memory.strength > 0)
+        buffer_members(out, ",\n      'memory': {'repeat': %g, 'strength': %g, 'jobs': %u}", stream->memory.repeat,
+                       stream->memory.strength, stream->memory.jobs);
     put_zipf(out, "users", &stream->users);
     put_request(out, &stream->request);
     buffer_string(out, ",\n      \"kinds\": [");
@@ -189,12 +162,10 @@ static void put_stream(struct buffer *out, const struct load_stream *stream)
 
 void load_model_write(const struct load_model *model, const char *comment, struct buffer *out)
 {
-    buffer_format(out, "{\"" LOAD_MODEL_KEY "\": %d,\n ", LOAD_MODEL_VERSION);
-    if (comment[0] != '\0') {
-        put_text(out, "$comment", comment);
-        buffer_string(out, ",\n ");
-    }
-    buffer_string(out, "\"streams\": [");
+    buffer_members(out, "{%s: %d", LOAD_MODEL_KEY, LOAD_MODEL_VERSION);
+    if (comment[0] != '\0')
+        buffer_members(out, ",\n '$comment': %s", comment);
+    buffer_members(out, ",\n 'streams': [");
     for (uint32_t i = 0; i < model->stream_count; i++) {
         buffer_string(out, i > 0 ? "," : "");
         put_stream(out, &model->streams[i]);

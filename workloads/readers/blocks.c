@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/random.h"
+#include "workloads/readers/job_ids.h"
 
 #define DAY  (INT64_C(86400) * TIME_NS_PER_S)
 #define WEEK (7 * DAY)
@@ -229,10 +230,7 @@ static void write_copy(const struct drawing *drawing, uint32_t copy, struct buff
 static const char *copy_name(const struct drawing *drawing, const struct job *job, uint32_t copy, struct buffer *text)
 {
     text->length = 0;
-    if (job->name != NULL)
-        buffer_string(text, job->name);
-    else
-        buffer_int(text, job->trace_id);
+    job_id_put(job, text);
     write_copy(drawing, copy, text);
     return arena_copy(drawing->arena, (struct text){text->bytes, text->length});
 }

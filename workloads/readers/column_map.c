@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_file.h"
 #include "workloads/readers/zone.h"
 
 enum { MAP_BYTES_MAX = 1 << 20, WORDS_MAX = 1000 };
@@ -422,11 +423,10 @@ void column_map_read(struct column_map *map, const struct json_value *value, str
     json_object_close(&object);
 }
 
-static struct error map_parse(struct column_map *map, const char *name, struct text text, struct arena *arena)
+/* Read the document, and free it. */
+static struct error map_read(struct column_map *map, struct json_doc *doc, struct arena *arena)
 {
-    struct json_doc *doc;
     struct error sticky = ERROR_OK;
-    TRY(json_doc_parse(&doc, name, text, ERROR_CONFIG));
     struct json_value root = json_doc_root(doc, &sticky);
     column_map_read(map, &root, arena);
     json_doc_free(doc);
@@ -435,20 +435,20 @@ static struct error map_parse(struct column_map *map, const char *name, struct t
 
 struct error column_map_named(struct column_map *map, const char *name, struct arena *arena)
 {
+    struct json_doc *doc;
     for (const struct embedded_text *text = column_map_texts; text->name != NULL; text++)
-        if (strcmp(text->name, name) == 0)
-            return map_parse(map, name, (struct text){text->text, text->length}, arena);
+        if (strcmp(text->name, name) == 0) {
+            TRY(json_doc_parse(&doc, name, (struct text){text->text, text->length}, ERROR_CONFIG));
+            return map_read(map, doc, arena);
+        }
     return error_new(ERROR_INTERNAL, "there is no map of columns '%s'", name);
 }
 
 struct error column_map_load(struct column_map *map, const char *path, struct arena *arena)
 {
-    char *bytes;
-    size_t length;
-    TRY(input_read_all(path, MAP_BYTES_MAX, &bytes, &length));
-    struct error error = map_parse(map, path, (struct text){bytes, length}, arena);
-    mem_free(bytes);
-    return error;
+    struct json_doc *doc;
+    TRY(json_file_read(&doc, path, MAP_BYTES_MAX, ERROR_CONFIG, NULL));
+    return map_read(map, doc, arena);
 }
 
 bool column_map_knows(const struct column_map *map, struct text first_line)

@@ -288,13 +288,13 @@ void csv_release(struct csv *csv)
     *csv = (struct csv){0};
 }
 
-bool csv_is_header(struct text line, const struct column *columns, uint32_t column_count)
+bool csv_is_header(struct text line, char separator, const struct column *columns, uint32_t column_count)
 {
     uint32_t missing = 0, seen = 0;
     for (uint32_t i = 0; i < column_count; i++)
         missing += columns[i].is_required;
     struct text rest = line, piece;
-    while (text_cut(&rest, ',', &piece)) {
+    while (text_cut(&rest, separator, &piece)) {
         piece = text_trim(piece);
         if (piece.length >= 2 && piece.at[0] == '"')
             piece = (struct text){piece.at + 1, piece.length - 2};

@@ -50,6 +50,6 @@ void csv_release(struct csv *csv);
 uint32_t csv_unwanted(const struct csv *csv, struct text line, struct buffer *names);
 
 /* Does `line` look like a header with all required columns? */
-bool csv_is_header(struct text line, const struct column *columns, uint32_t column_count);
+bool csv_is_header(struct text line, char separator, const struct column *columns, uint32_t column_count);
 
 #endif

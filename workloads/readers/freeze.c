@@ -39,13 +39,6 @@ static void put_mib(struct buffer *out, const char *name, uint32_t mib)
 
 /* ---- what members ask ---- */
 
-static void put_models(struct freeze *freeze, uint64_t mask)
-{
-    freeze->text.length = 0;
-    ask_models_write(freeze->cluster, mask, &freeze->text);
-    job_string_put(freeze->out, "gpu_model", buffer_c_string(&freeze->text));
-}
-
 static void put_request(struct freeze *freeze, const struct request *request)
 {
     struct buffer *out = freeze->out;
@@ -63,12 +56,8 @@ static void put_request(struct freeze *freeze, const struct request *request)
         job_key_put(out, "one_island");
         buffer_string(out, "true");
     }
-    if (request->gpu_models != 0)
-        put_models(freeze, request->gpu_models);
-    if (request->nodes != NULL) {
-        buffer_char(out, ',');
-        buffer_string(out, request->nodes->text);
-    }
+    job_models_put(out, freeze->cluster, request->gpu_models);
+    job_nodes_put(out, request->nodes);
 }
 
 static void put_group(struct freeze *freeze, const struct job *job, const struct job_group *group)

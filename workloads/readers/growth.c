@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/random.h"
+#include "workloads/readers/job_ids.h"
 #include "workloads/readers/sample.h"
 
 uint32_t growth_count(const struct growth_plan *plan, const struct job *job, const char *queue, uint64_t seed)
@@ -20,10 +21,7 @@ uint32_t growth_count(const struct growth_plan *plan, const struct job *job, con
 static const char *copy_name(const struct job *job, uint32_t copy, struct arena *arena)
 {
     struct buffer name = {0};
-    if (job->name != NULL)
-        buffer_string(&name, job->name);
-    else
-        buffer_int(&name, job->trace_id);
+    job_id_put(job, &name);
     buffer_format(&name, "#%u", copy);
     const char *kept = arena_copy(arena, (struct text){name.bytes, name.length});
     buffer_release(&name);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "topologies/communication.h"
+#include "workloads/job_json.h"
 #include "workloads/request/ask.h"
 
 enum { MIB_PER_GB = 1024 };
@@ -114,7 +115,7 @@ static column_state of_gpu_model(const struct job_view *view, struct buffer *out
 {
     if (view->job->first.request.gpu_models == 0)
         return COLUMN_ABSENT;
-    ask_models_write(view->cluster, view->job->first.request.gpu_models, out);
+    job_models_write(out, view->cluster, view->job->first.request.gpu_models);
     return COLUMN_SET;
 }
 
@@ -433,12 +434,9 @@ static bool is_integer(struct text text)
 /* A value of JSON: a number or a word as it is, a text in quotes. */
 static void json_write(const struct column *column, struct text value, struct buffer *out)
 {
-    const char before = out->bytes[out->length - 1];
     const bool is_bare = column->kind == FIELD_NUMBER || column->kind == FIELD_BOOL ||
                          (column->kind == FIELD_NUMBER_OR_TEXT && is_integer(value));
-    buffer_string(out, before == '{' ? "\"" : ",\"");
-    buffer_string(out, column->name);
-    buffer_string(out, "\":");
+    job_key_put(out, column->name);
     if (is_bare)
         buffer_text(out, value);
     else

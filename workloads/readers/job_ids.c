@@ -2,6 +2,14 @@
 
 #include <string.h>
 
+void job_id_put(const struct job *job, struct buffer *out)
+{
+    if (job->name != NULL)
+        buffer_string(out, job->name);
+    else
+        buffer_int(out, job->trace_id);
+}
+
 struct text job_ids_add(struct job_ids *ids, const struct job *job)
 {
     struct text id = text_of(job->name);

@@ -24,6 +24,9 @@ struct job_ids {
     const char *unnamed; /* after job_ids_after returned false: the id that a line cannot name; "" if it was left out */
 };
 
+/* Append the id of the job: its name, or its number. */
+void job_id_put(const struct job *job, struct buffer *out);
+
 /* The id of the job, and note it.  Borrowed until the release. */
 struct text job_ids_add(struct job_ids *ids, const struct job *job);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "workloads/readers/job_ids.h"
 
 /* A part, and what its numbers are here. */
 struct part {
@@ -142,10 +143,7 @@ static const char *name_of(struct part *part, const struct job *job)
 {
     struct buffer name = {0};
     buffer_string(&name, part->plan->prefix);
-    if (job->name != NULL)
-        buffer_string(&name, job->name);
-    else
-        buffer_int(&name, job->trace_id);
+    job_id_put(job, &name);
     const char *kept = arena_copy(&part->arena, (struct text){name.bytes, name.length});
     buffer_release(&name);
     return kept;

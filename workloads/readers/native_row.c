@@ -109,8 +109,7 @@ void native_failures_write(const struct job_failures *failures, struct buffer *o
 
 static bool is_in_window(const struct workload_spec *spec, time_ns submit)
 {
-    bool has_window = spec->window_from != 0 || spec->window_to != 0;
-    return !has_window || (submit >= spec->window_from && submit < spec->window_to);
+    return !workload_has_window(spec) || (submit >= spec->window_from && submit < spec->window_to);
 }
 
 /* Fields that connect it with other jobs of the trace. */
@@ -237,10 +236,7 @@ static struct error class_read(const struct reader *reader, const struct line *l
         return error;
     }
     const char *complaint = ask_class(class, ask, &culprit);
-    if (complaint == NULL)
-        return ERROR_OK;
-    field = native_row_culprit(fields, culprit);
-    return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
+    return native_row_complaint(line, fields, complaint, culprit);
 }
 
 struct error native_row_ask(const struct reader *reader, const struct line *line, const struct field *fields,
@@ -273,6 +269,15 @@ const struct field *native_row_culprit(const struct field *fields, enum ask_fiel
     return &fields[field_of[culprit]];
 }
 
+struct error native_row_complaint(const struct line *line, const struct field *fields, const char *complaint,
+                                  enum ask_field culprit)
+{
+    if (complaint == NULL)
+        return ERROR_OK;
+    const struct field *field = native_row_culprit(fields, culprit);
+    return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
+}
+
 struct error native_row_shape(const struct reader *reader, const struct line *line, const struct field *fields,
                               struct trace_row *row)
 {
@@ -280,8 +285,5 @@ struct error native_row_shape(const struct reader *reader, const struct line *li
     enum ask_field culprit;
     TRY(native_row_ask(reader, line, fields, &ask));
     const char *complaint = ask_shape(&ask, &row->job, &culprit);
-    if (complaint == NULL)
-        return ERROR_OK;
-    const struct field *field = native_row_culprit(fields, culprit);
-    return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
+    return native_row_complaint(line, fields, complaint, culprit);
 }

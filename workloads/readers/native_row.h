@@ -39,6 +39,9 @@ struct error native_row_class(const struct reader *reader, const struct line *li
 void native_failures_write(const struct job_failures *failures, struct buffer *out);
 
 /* The field of an enum ask_field. */
+/* The error of a complaint about the request; *culprit: as ask_shape sets it. */
+struct error native_row_complaint(const struct line *line, const struct field *fields, const char *complaint,
+                                  enum ask_field culprit) MUST_CHECK;
 const struct field *native_row_culprit(const struct field *fields, enum ask_field culprit);
 
 #endif

@@ -31,12 +31,12 @@ static bool batsim_is_mine(const struct trace_format *self, struct text first_li
                                    memmem(line.at, line.length, "\"nb_res\"", 8) != NULL));
 }
 
-static struct error batsim_line(struct reader *reader, struct text line, struct trace_row *row)
+static struct error batsim_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
     struct batsim_state *state = reader->state;
-    buffer_text(&state->text, line);
+    buffer_text(&state->text, line->text);
     buffer_char(&state->text, '\n');
-    row->kind = ROW_NOTHING;
+    row->is_nothing = true;
     return ERROR_OK;
 }
 
@@ -120,10 +120,8 @@ static void read_job(struct reader *reader, const struct json_value *value, stru
         row->job.limit = json_get_duration(&object, "walltime", TIME_NEVER);
     row->job.queue = reader_queue(reader, (struct text){NULL, 0});
     row->truth.duration = read_delay(state, &object, &is_delay);
-    if (!is_delay) {
-        row->kind = ROW_SKIPPED;
+    if (!is_delay)
         row->why = READER_NO_DELAY;
-    }
 }
 
 static struct error batsim_end(struct reader *reader, struct trace_row *row, bool *has)

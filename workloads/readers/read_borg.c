@@ -226,23 +226,22 @@ static void event_fold(struct collection *collection, const struct event *event)
         collection->end_type = (uint8_t)event->type;
 }
 
-static struct error borg_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error borg_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
     struct borg_state *state = reader->state;
-    const struct line line = {reader->input, text};
     struct event event;
     int64_t priority = 0, class = -1, type = 0;
-    row->kind = ROW_NOTHING;
-    TRY(event_read(&line, reader->arena, &event));
+    row->is_nothing = true;
+    TRY(event_read(line, reader->arena, &event));
     if (field_is_set(&event.fields[BORG_INDEX]))
         return input_error(
-            line.input, text, event.fields[BORG_INDEX].place,
+            line->input, line->text, event.fields[BORG_INDEX].place,
             "this is an event of an instance: the trace is that of collections, and its table '" INSTANCE_TABLE
             "' has instances");
-    TRY(field_int(&line, &event.fields[BORG_PRIORITY], 0, INT32_MAX, &priority));
-    TRY(field_int(&line, &event.fields[BORG_CLASS], 0, 3, &class));
-    TRY(field_int(&line, &event.fields[BORG_COLLECTION_TYPE], 0, 1, &type));
-    TRY(field_utf8(&line, &event.fields[BORG_USER]));
+    TRY(field_int(line, &event.fields[BORG_PRIORITY], 0, INT32_MAX, &priority));
+    TRY(field_int(line, &event.fields[BORG_CLASS], 0, 3, &class));
+    TRY(field_int(line, &event.fields[BORG_COLLECTION_TYPE], 0, 1, &type));
+    TRY(field_utf8(line, &event.fields[BORG_USER]));
     if (state->ids == NULL)
         state->ids = names_new();
     const uint32_t known = names_count(state->ids), id = names_add(state->ids, event.fields[BORG_COLLECTION].value);
@@ -344,8 +343,6 @@ static struct error borg_end(struct reader *reader, struct trace_row *row, bool 
     row->why = skip_reason(collection, instances);
     if (row->why == NULL)
         row->why = job_make(reader, collection, instances, id, row);
-    if (row->why != NULL)
-        row->kind = ROW_SKIPPED;
     return ERROR_OK;
 }
 

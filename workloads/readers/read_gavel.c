@@ -218,7 +218,6 @@ static struct error run_time(const struct reader *reader, const struct line *lin
         return field_error(line, &fields[GAVEL_STEPS], "a number of steps, 0 or more");
     TRY(rate_find(reader, line, &fields[GAVEL_TYPE], gpus, &steps_per_s));
     if (steps_per_s == 0) {
-        row->kind = ROW_SKIPPED;
         row->why = "the GPU type cannot run them: their throughput is 0";
         return ERROR_OK;
     }
@@ -236,40 +235,38 @@ static struct text class_of(struct text type)
                                                  : type;
 }
 
-static struct error gavel_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error gavel_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
-    const struct line line = {reader->input, text};
     struct field fields[GAVEL_FIELD_COUNT];
     int64_t gpus = 0;
-    const uint32_t count = fields_cut(text, fields);
+    const uint32_t count = fields_cut(line->text, fields);
     if (!is_layout(count))
-        return input_error(line.input, text, (struct text){NULL, 0},
+        return input_error(line->input, line->text, (struct text){NULL, 0},
                            "a line of Gavel must have 7, 9, 10, 11 or 12 fields between tabs, got %u", count);
     if (!field_is_set(&fields[GAVEL_TYPE]))
-        return field_error(&line, &fields[GAVEL_TYPE], "the kind of the job");
-    TRY(field_utf8(&line, &fields[GAVEL_TYPE]));
+        return field_error(line, &fields[GAVEL_TYPE], "the kind of the job");
+    TRY(field_utf8(line, &fields[GAVEL_TYPE]));
     if (!field_is_set(&fields[GAVEL_ARRIVAL]))
-        return field_error(&line, &fields[GAVEL_ARRIVAL], "a number of seconds");
-    TRY(field_seconds(&line, &fields[GAVEL_ARRIVAL], &row->job.submit));
-    TRY(field_int(&line, &fields[GAVEL_SCALE], 1, ASK_GPUS_MAX, &gpus));
+        return field_error(line, &fields[GAVEL_ARRIVAL], "a number of seconds");
+    TRY(field_seconds(line, &fields[GAVEL_ARRIVAL], &row->job.submit));
+    TRY(field_int(line, &fields[GAVEL_SCALE], 1, ASK_GPUS_MAX, &gpus));
     if (gpus == 0)
-        return field_error(&line, &fields[GAVEL_SCALE], "a number of GPUs");
-    TRY(run_time(reader, &line, fields, gpus, row));
-    if (row->kind != ROW_JOB)
+        return field_error(line, &fields[GAVEL_SCALE], "a number of GPUs");
+    TRY(run_time(reader, line, fields, gpus, row));
+    if (row->why != NULL)
         return ERROR_OK;
     job_shape_gpus(&row->job, (uint32_t)gpus, reader->spec->gpus_per_node);
     row->job.trace_id = (int64_t)reader->row_count + 1;
     row->job.queue = reader_queue(reader, (struct text){NULL, 0});
     struct field class = fields[GAVEL_TYPE];
     class.value = class_of(class.value);
-    return native_row_class(reader, &line, &class, &row->truth);
+    return native_row_class(reader, line, &class, &row->truth);
 }
 
 const struct trace_format trace_gavel = {
     .name = "gavel",
     .summary = "traces of the scheduler Gavel; run times by its table of throughputs",
     .version = TRACE_FORMAT_VERSION,
-    .state_bytes = 1,
     .has_gpu_types = true,
     .is_mine = gavel_is_mine,
     .on_first_line = gavel_first_line,

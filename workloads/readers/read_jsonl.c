@@ -533,11 +533,10 @@ static struct error job_read(struct reader *reader, const struct line *line, str
     return error_is(state->error) ? ERROR_OK : native_row_facts(reader, line, state->fields, row);
 }
 
-static struct error jsonl_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error jsonl_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
     struct jsonl_state *state = reader->state;
-    const struct line line = {reader->input, text};
-    TRY(json_line_parse(&line, &state->tree));
+    TRY(json_line_parse(line, &state->tree));
     fields_clear(state->fields);
     reader->has_ties = true;
     state->set_count = 0;
@@ -545,14 +544,14 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
     state->min_sets = (struct field){.name = "min_sets"};
     state->nodes = (struct node_ask){.term_count = 0};
     state->error = ERROR_OK;
-    struct error error = members_split(reader, &line);
+    struct error error = members_split(reader, line);
     if (!error_is(error))
-        error = job_read(reader, &line, row);
+        error = job_read(reader, line, row);
     if (error_is(error)) {
         error_release(&state->error);
     } else if (error_is(state->error)) {
         error = state->error;
-        error_move_down(&error, input_line_number(line.input) - 1);
+        error_move_down(&error, input_line_number(line->input) - 1);
     }
     json_doc_free(state->doc);
     json_decref(state->tree);

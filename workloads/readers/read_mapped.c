@@ -13,7 +13,6 @@ enum { VALUE_BYTES_MAX = 48 }; /* a time or an amount as text */
 
 struct mapped_state {
     struct column_map map;
-    struct csv csv;
     struct arena arena;                   /* of the map */
     struct buffer values;                 /* texts of the values of a row */
     struct field fields[MAP_FIELD_COUNT]; /* of the row: as if it were native */
@@ -38,7 +37,7 @@ static bool is_one_of(struct text text, const char *const *words)
 
 static const struct field *column(const struct row_reading *reading, int16_t index)
 {
-    return &reading->state->csv.fields[index];
+    return &reading->reader->csv.fields[index];
 }
 
 static bool has_value(const struct row_reading *reading, int16_t index)
@@ -218,7 +217,6 @@ static struct error shape_make(const struct row_reading *reading)
     TRY(native_row_ask(reading->reader, reading->line, state->fields, &ask));
     TRY(field_int(reading->line, count, 1, ASK_GPUS_MAX, &members));
     if (asks_nothing(&ask)) {
-        reading->row->kind = ROW_SKIPPED;
         reading->row->why = "they ask for no GPU, CPU or memory";
         return ERROR_OK;
     }
@@ -233,31 +231,26 @@ static struct error shape_make(const struct row_reading *reading)
     const uint32_t least = ask.min_members != 0 ? (uint32_t)ask.min_members : (uint32_t)members;
     const char *complaint =
         members > 0 ? ask_group(&ask, (uint32_t)members, least, &job->first, &culprit) : ask_shape(&ask, job, &culprit);
-    if (complaint == NULL)
-        return ERROR_OK;
-    const struct field *field = native_row_culprit(state->fields, culprit);
-    return input_error(reading->line->input, reading->line->text, field->place, "'%s': %s", field->name, complaint);
+    return native_row_complaint(reading->line, state->fields, complaint, culprit);
 }
 
-static void missing_note(struct mapped_state *state)
+static void missing_note(struct mapped_state *state, const struct field *fields)
 {
     for (uint32_t i = 0; i < state->map.column_count; i++)
-        state->is_missing[i] = is_one_of(state->csv.fields[i].value, state->map.missing);
+        state->is_missing[i] = is_one_of(fields[i].value, state->map.missing);
 }
 
-static struct error mapped_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error mapped_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
     static const int needed[] = {NATIVE_SUBMIT, NATIVE_DURATION, NATIVE_GPUS};
     struct mapped_state *state = reader->state;
-    const struct line line = {reader->input, text};
-    const struct row_reading reading = {reader, state, &line, row};
+    const struct row_reading reading = {reader, state, line, row};
     const struct column_map *map = &state->map;
     const char *why, *not_there = NULL;
     char number[24];
-    TRY(csv_row(&state->csv, &line));
     if (reader->sides->content != NULL)
-        joins_add(reader->sides->content, map, &state->csv, &not_there);
-    missing_note(state);
+        joins_add(reader->sides->content, map, &reader->csv, &not_there);
+    missing_note(state, reader->csv.fields);
     why = skip_reason(&reading);
     if (why == NULL)
         why = not_there;
@@ -265,23 +258,21 @@ static struct error mapped_line(struct reader *reader, struct text text, struct 
     buffer_reserve(&state->values, MAP_FIELD_COUNT * VALUE_BYTES_MAX); /* values in it must not move */
     for (int field = 0; why == NULL && field < MAP_FIELD_COUNT; field++)
         TRY(field_make(&reading, field, &why));
-    if (why != NULL) {
-        row->kind = ROW_SKIPPED;
-        row->why = why;
+    row->why = why;
+    if (why != NULL)
         return ERROR_OK;
-    }
     if (!field_is_set(&state->fields[NATIVE_JOB_ID])) {
         snprintf(number, sizeof number, "%llu", (unsigned long long)reader->row_count + 1);
         state->fields[NATIVE_JOB_ID].value = text_of(number);
     }
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!field_is_set(&state->fields[needed[i]]))
-            return field_error(&line, &state->fields[needed[i]], "a number");
+            return field_error(line, &state->fields[needed[i]], "a number");
     share_move(state->fields);
     TRY(shape_make(&reading));
-    if (row->kind == ROW_SKIPPED)
+    if (row->why != NULL)
         return ERROR_OK;
-    return native_row_facts(reader, &line, state->fields, row);
+    return native_row_facts(reader, line, state->fields, row);
 }
 
 static struct error mapped_first_line(struct reader *reader, struct text line, bool *is_header)
@@ -299,21 +290,20 @@ static struct error mapped_first_line(struct reader *reader, struct text line, b
     for (int field = 0; field < MAP_FIELD_COUNT; field++)
         state->fields[field] = (struct field){.name = field == MAP_COUNT ? "count" : native_columns[field].name};
     TRY(joins_open(reader, map));
-    csv_init(&state->csv, map->columns, map->column_count);
-    state->csv.separator = map->separator;
-    state->csv.has_quotes = map->has_quotes;
+    csv_init(&reader->csv, map->columns, map->column_count);
+    reader->csv.separator = map->separator;
+    reader->csv.has_quotes = map->has_quotes;
     *is_header = map->names == NULL;
     const struct text header = *is_header ? line : text_of(map->names);
-    TRY(csv_header(&state->csv, &(struct line){reader->input, header}));
-    reader_tell_columns(reader, &state->csv, header);
-    state->csv.required_count = 0; /* the columns must be there; what a missing value means, the map says */
+    TRY(csv_header(&reader->csv, &(struct line){reader->input, header}));
+    reader_tell_columns(reader, header);
+    reader->csv.required_count = 0; /* the columns must be there; what a missing value means, the map says */
     return ERROR_OK;
 }
 
 static void mapped_close(struct reader *reader)
 {
     struct mapped_state *state = reader->state;
-    csv_release(&state->csv);
     buffer_release(&state->values);
     arena_release(&state->arena);
 }

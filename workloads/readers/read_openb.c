@@ -1,6 +1,5 @@
 /* workloads/readers/read_openb.c -- pod lists of Alibaba's GPU-sharing cluster (alibaba/clusterdata, openb 2023).
  * Lists of the kind multigpu* hold no times: see openb_untimed. */
-#include "workloads/readers/csv.h"
 #include "workloads/readers/reader.h"
 #include "workloads/request/ask.h"
 
@@ -33,25 +32,16 @@ static const struct column columns[OPENB_COLUMN_COUNT] = {
     [OPENB_SCHEDULED] = {"scheduled_time", false, FIELD_NUMBER},
 };
 
-static bool openb_is_mine(const struct trace_format *self, struct text first_line)
-{
-    (void)self;
-    return csv_is_header(first_line, columns, OPENB_COLUMN_COUNT);
-}
-
 static struct error openb_first_line(struct reader *reader, struct text text, bool *is_header)
 {
-    struct csv *csv = reader->state;
-    struct line line = {reader->input, text};
-    *is_header = true;
-    csv_init(csv, columns, OPENB_COLUMN_COUNT);
-    TRY(csv_header(csv, &line));
+    const struct csv *csv = &reader->csv;
+    (void)is_header;
     bool has_times = csv->is_there[OPENB_CREATION] && csv->is_there[OPENB_DELETION];
     bool wants_times = reader->spec->default_duration == 0 && reader->spec->fill.load == 0;
     if (has_times || !wants_times)
         return ERROR_OK;
-    struct error error =
-        input_error(line.input, text, (struct text){NULL, 0}, "this pod list has no creation_time and deletion_time");
+    struct error error = input_error(reader->input, text, (struct text){NULL, 0},
+                                     "this pod list has no creation_time and deletion_time");
     error_set_hint(&error, "with workload.default_duration its pods come one per second and last so long; "
                            "workload.fill needs no times");
     return error;
@@ -121,33 +111,25 @@ static void openb_class(const struct field *fields, struct trace_row *row)
         row->truth.outcome = OUTCOME_CANCELLED; /* it was deleted before it ran */
 }
 
-static struct error openb_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error openb_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
-    struct csv *csv = reader->state;
-    struct line line = {reader->input, text};
-    TRY(csv_row(csv, &line));
-    TRY(openb_ask(reader, &line, csv->fields, &row->job));
-    TRY(openb_times(reader, &line, csv, row));
+    const struct csv *csv = &reader->csv;
+    TRY(openb_ask(reader, line, csv->fields, &row->job));
+    TRY(openb_times(reader, line, csv, row));
     openb_class(csv->fields, row);
-    TRY(field_utf8(&line, &csv->fields[OPENB_NAME]));
+    TRY(field_utf8(line, &csv->fields[OPENB_NAME]));
     row->job.trace_id = (int64_t)reader->row_count + 1;
     row->job.name = arena_copy(reader->arena, csv->fields[OPENB_NAME].value);
     row->job.queue = reader_queue(reader, TEXT(""));
     return ERROR_OK;
 }
 
-static void openb_close(struct reader *reader)
-{
-    csv_release(reader->state);
-}
-
 const struct trace_format trace_openb = {
     .name = "openb",
     .summary = "CSV of Alibaba's openb pod lists: name, cpu_milli, memory_mib, num_gpu, gpu_milli, ...",
     .version = TRACE_FORMAT_VERSION,
-    .state_bytes = sizeof(struct csv),
-    .is_mine = openb_is_mine,
+    .columns = columns,
+    .column_count = OPENB_COLUMN_COUNT,
     .on_first_line = openb_first_line,
     .on_line = openb_line,
-    .on_close = openb_close,
 };

@@ -133,7 +133,7 @@ static struct error job_read(const struct log_job *job, struct reader *reader, s
         return json_array_error(job->array, reader->input, "a job must have 'jobid', 'status' and 'submitted_time'");
     TRY(attempts_read(job, &attempts));
     row->why = skip_reason(&attempts);
-    row->kind = row->why != NULL ? ROW_SKIPPED : ROW_JOB;
+    row->is_nothing = false;
     if (row->why != NULL)
         return ERROR_OK;
     if (attempts.gpus % attempts.servers == 0)
@@ -154,15 +154,14 @@ static struct error job_read(const struct log_job *job, struct reader *reader, s
     return ERROR_OK;
 }
 
-static struct error log_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error log_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
     struct json_array *array = reader->state;
-    const struct line line = {reader->input, text};
-    struct text rest = text;
+    struct text rest = line->text;
     bool is_whole;
     json_t *object;
-    row->kind = ROW_NOTHING;
-    TRY(json_array_feed(array, &line, &rest, &is_whole));
+    row->is_nothing = true;
+    TRY(json_array_feed(array, line, &rest, &is_whole));
     if (!is_whole)
         return ERROR_OK;
     reader_put_back(reader, rest);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "workloads/readers/csv.h"
 #include "workloads/readers/json_line.h"
 #include "workloads/readers/reader.h"
 #include "workloads/readers/service_load.h"
@@ -23,24 +22,11 @@ static const struct column mooncake_columns[REQUEST_COLUMN_COUNT] = {
     {"timestamp", true, FIELD_NUMBER}, {"input_length", true, FIELD_NUMBER}, {"output_length", true, FIELD_NUMBER}};
 
 struct requests_state {
-    struct csv csv;
     struct service_load load;
     bool has_begun;
     time_ns last;
     uint64_t replicas;
 };
-
-static bool azure_is_mine(const struct trace_format *self, struct text first_line)
-{
-    (void)self;
-    return csv_is_header(first_line, azure_columns, REQUEST_COLUMN_COUNT);
-}
-
-static bool burstgpt_is_mine(const struct trace_format *self, struct text first_line)
-{
-    (void)self;
-    return csv_is_header(first_line, burstgpt_columns, REQUEST_COLUMN_COUNT);
-}
 
 static bool mooncake_is_mine(const struct trace_format *self, struct text first_line)
 {
@@ -50,31 +36,12 @@ static bool mooncake_is_mine(const struct trace_format *self, struct text first_
            memmem(first_line.at, first_line.length, "\"output_length\"", 15) != NULL;
 }
 
-static struct error header_read(struct reader *reader, struct text line, const struct column *columns)
-{
-    struct requests_state *state = reader->state;
-    csv_init(&state->csv, columns, REQUEST_COLUMN_COUNT);
-    return csv_header(&state->csv, &(struct line){reader->input, line});
-}
-
-static struct error azure_first_line(struct reader *reader, struct text line, bool *is_header)
-{
-    *is_header = true;
-    return header_read(reader, line, azure_columns);
-}
-
-static struct error burstgpt_first_line(struct reader *reader, struct text line, bool *is_header)
-{
-    *is_header = true;
-    return header_read(reader, line, burstgpt_columns);
-}
-
 /* The replica that has left, as a job. */
 static void replica_make(struct reader *reader, const struct service_replica *replica, struct trace_row *row)
 {
     struct requests_state *state = reader->state;
     job_shape_gpus(&row->job, state->load.plan.gpus, (uint16_t)state->load.plan.gpus);
-    row->kind = ROW_JOB;
+    row->is_nothing = false;
     row->job.submit = replica->begin;
     row->truth.duration = replica->end - replica->begin;
     row->job.class = JOB_INFERENCE;
@@ -99,7 +66,7 @@ static struct error request_take(struct reader *reader, const struct line *line,
     struct requests_state *state = reader->state;
     struct service_replica replica;
     int64_t prompt = 0, output = 0;
-    row->kind = ROW_NOTHING;
+    row->is_nothing = true;
     TRY(field_int(line, &fields[REQUEST_PROMPT], 0, TOKENS_MAX, &prompt));
     TRY(field_int(line, &fields[REQUEST_OUTPUT], 0, TOKENS_MAX, &output));
     if (!state->has_begun)
@@ -127,53 +94,44 @@ static struct error request_take(struct reader *reader, const struct line *line,
     return ERROR_OK;
 }
 
-static struct error azure_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error azure_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
-    struct requests_state *state = reader->state;
-    const struct line line = {reader->input, text};
-    const struct field *fields = state->csv.fields;
+    const struct field *fields = reader->csv.fields;
     time_ns at;
-    TRY(csv_row(&state->csv, &line));
     if (!zone_date(fields[REQUEST_TIME].value, &reader->spec->zone, &at))
-        return field_error(&line, &fields[REQUEST_TIME], "a date and time such as 2023-11-16 18:17:03.9799600");
-    return request_take(reader, &line, fields, at, row);
+        return field_error(line, &fields[REQUEST_TIME], "a date and time such as 2023-11-16 18:17:03.9799600");
+    return request_take(reader, line, fields, at, row);
 }
 
-static struct error burstgpt_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error burstgpt_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
-    struct requests_state *state = reader->state;
-    const struct line line = {reader->input, text};
-    const struct field *fields = state->csv.fields;
+    const struct field *fields = reader->csv.fields;
     time_ns at = 0;
-    TRY(csv_row(&state->csv, &line));
-    TRY(field_seconds(&line, &fields[REQUEST_TIME], &at));
+    TRY(field_seconds(line, &fields[REQUEST_TIME], &at));
     if (text_is(fields[REQUEST_OUTPUT].value, "0")) {
-        row->kind = ROW_SKIPPED;
         row->why = "they are requests that failed";
         return ERROR_OK;
     }
-    return request_take(reader, &line, fields, at, row);
+    return request_take(reader, line, fields, at, row);
 }
 
-static struct error mooncake_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error mooncake_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
-    struct requests_state *state = reader->state;
-    const struct line line = {reader->input, text};
-    struct field *fields = state->csv.fields;
-    struct text rest = text, key, value;
+    struct field fields[REQUEST_COLUMN_COUNT];
+    struct text rest = line->text, key, value;
     int64_t us = 0;
-    TRY(json_line_check(&line));
+    TRY(json_line_check(line));
     for (int i = 0; i < REQUEST_COLUMN_COUNT; i++)
         fields[i] = (struct field){.name = mooncake_columns[i].name};
     while (json_line_member(&rest, &key, &value))
         for (int i = 0; i < REQUEST_COLUMN_COUNT; i++)
             if (text_is(key, mooncake_columns[i].name))
-                TRY(json_line_field(&line, value, FIELD_NUMBER, reader->arena, &fields[i]));
+                TRY(json_line_field(line, value, FIELD_NUMBER, reader->arena, &fields[i]));
     for (int i = 0; i < REQUEST_COLUMN_COUNT; i++)
         if (!field_is_set(&fields[i]))
-            return field_error(&line, &fields[i], "a number");
-    TRY(field_scaled(&line, &fields[REQUEST_TIME], 1000, 0, TIME_NS_MAX / TIME_NS_PER_US, &us));
-    return request_take(reader, &line, fields, us * TIME_NS_PER_US, row);
+            return field_error(line, &fields[i], "a number");
+    TRY(field_scaled(line, &fields[REQUEST_TIME], 1000, 0, TIME_NS_MAX / TIME_NS_PER_US, &us));
+    return request_take(reader, line, fields, us * TIME_NS_PER_US, row);
 }
 
 static struct error requests_end(struct reader *reader, struct trace_row *row, bool *has)
@@ -194,20 +152,21 @@ static struct error requests_end(struct reader *reader, struct trace_row *row, b
 static void requests_close(struct reader *reader)
 {
     struct requests_state *state = reader->state;
-    csv_release(&state->csv);
     service_load_release(&state->load);
 }
 
-#define REQUESTS(NAME, SUMMARY, WORD, FIRST)                                                                           \
+#define REQUESTS(NAME, SUMMARY, WORD, ...)                                                                             \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .version = TRACE_FORMAT_VERSION,                                         \
-        .state_bytes = sizeof(struct requests_state), .is_mine = WORD##_is_mine, .on_first_line = (FIRST),             \
-        .on_line = WORD##_line, .on_end = requests_end, .on_close = requests_close,                                    \
+        .state_bytes = sizeof(struct requests_state), __VA_ARGS__, .on_line = WORD##_line, .on_end = requests_end,     \
+        .on_close = requests_close,                                                                                    \
     }
 
+#define CSV_OF(COLUMNS) .columns = (COLUMNS), .column_count = REQUEST_COLUMN_COUNT
+
 const struct trace_format trace_azure_llm =
-    REQUESTS("azure-llm", "requests of Azure's LLM inference traces, as replicas", azure, azure_first_line);
+    REQUESTS("azure-llm", "requests of Azure's LLM inference traces, as replicas", azure, CSV_OF(azure_columns));
 const struct trace_format trace_burstgpt =
-    REQUESTS("burstgpt", "requests of BurstGPT, as replicas", burstgpt, burstgpt_first_line);
+    REQUESTS("burstgpt", "requests of BurstGPT, as replicas", burstgpt, CSV_OF(burstgpt_columns));
 const struct trace_format trace_mooncake =
-    REQUESTS("mooncake", "requests of Mooncake (JSON lines), as replicas", mooncake, NULL);
+    REQUESTS("mooncake", "requests of Mooncake (JSON lines), as replicas", mooncake, .is_mine = mooncake_is_mine);

@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "workloads/readers/csv.h"
 #include "workloads/readers/reader.h"
 #include "workloads/readers/sacct_het.h"
 #include "workloads/readers/sacct_times.h"
@@ -65,7 +64,6 @@ struct kept {
 };
 
 struct sacct_state {
-    struct csv csv;
     struct arena times; /* owns the arrays `earlier` and `groups` of the attempts in `kept` */
     struct names *ids;  /* of the jobs in `kept` */
     struct kept *kept;  /* by id */
@@ -74,29 +72,12 @@ struct sacct_state {
     struct sacct_het het;
 };
 
-static bool sacct_is_mine(const struct trace_format *self, struct text first_line)
-{
-    static const char *const wanted[] = {"JobID", "State", "Submit", "Start", "End"};
-    (void)self;
-    uint32_t seen = 0;
-    struct text rest = first_line, piece;
-    while (text_cut(&rest, '|', &piece))
-        for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-            seen += text_is(piece, wanted[i]);
-    return seen == sizeof wanted / sizeof wanted[0];
-}
-
 static struct error sacct_first_line(struct reader *reader, struct text line, bool *is_header)
 {
     struct sacct_state *state = reader->state;
-    *is_header = true;
+    (void)is_header;
     state->ids = names_new();
-    csv_init(&state->csv, columns, SACCT_COLUMN_COUNT);
-    state->csv.separator = '|';
-    state->csv.has_quotes = false;
-    state->csv.texts = texts;
-    TRY(csv_header(&state->csv, &(struct line){reader->input, line}));
-    reader_tell_columns(reader, &state->csv, line);
+    reader_tell_columns(reader, line);
     return ERROR_OK;
 }
 
@@ -139,8 +120,7 @@ static struct error tres_read(const struct line *line, const struct field *field
 
 static struct error attempt_read(struct reader *reader, const struct line *line, struct sacct_attempt *attempt)
 {
-    const struct sacct_state *state = reader->state;
-    const struct field *fields = state->csv.fields;
+    const struct field *fields = reader->csv.fields;
     *attempt =
         (struct sacct_attempt){.submit = TIME_NEVER, .eligible = TIME_NEVER, .start = TIME_NEVER, .end = TIME_NEVER};
     const struct sacct_time_fields times = {&fields[SACCT_SUBMIT], &fields[SACCT_ELIGIBLE], &fields[SACCT_START],
@@ -265,12 +245,6 @@ static void earlier_add(struct sacct_state *state, const struct sacct_attempt *k
     attempt->earlier_count = kept->earlier_count + 1;
 }
 
-static void row_skip(struct trace_row *row, const char *why)
-{
-    row->kind = ROW_SKIPPED;
-    row->why = why;
-}
-
 /* The attempt is followed by another, or by none: then the row is its job.  Returns NULL, or why its request is not
  * valid. */
 static const char *attempt_take(struct reader *reader, struct text id, struct sacct_attempt *attempt,
@@ -287,15 +261,13 @@ static const char *attempt_take(struct reader *reader, struct text id, struct sa
         if (reader->spec->attempts == ATTEMPTS_AS_FORMAT || reader->spec->attempts == ATTEMPTS_LAST)
             reason_tally_add(&reader->skipped, "they are earlier attempts of jobs that were started again");
     }
-    const char *why = attempt->groups != NULL ? NULL : skip_reason(&state->csv, attempt);
-    if (why != NULL) {
-        row_skip(row, why);
+    row->why = attempt->groups != NULL ? NULL : skip_reason(&reader->csv, attempt);
+    if (row->why != NULL)
         return NULL;
-    }
     if (!attempt->may_go_on)
         return job_make(reader, attempt, id, row);
     attempt_keep(state, id, attempt);
-    row->kind = ROW_NOTHING;
+    row->is_nothing = true;
     return NULL;
 }
 
@@ -317,59 +289,56 @@ static void het_take(struct reader *reader, struct trace_row *row)
     het->count = 0;
 }
 
-static struct error request_error(const struct sacct_state *state, const struct line *line, const char *complaint)
+static struct error request_error(const struct reader *reader, const struct line *line, const char *complaint)
 {
-    const struct field *fields = state->csv.fields;
+    const struct field *fields = reader->csv.fields;
     const struct field *asked = &fields[field_is_set(&fields[SACCT_ASKED]) ? SACCT_ASKED : SACCT_GIVEN];
     return input_error(line->input, line->text, asked->place, "'%s': %s", asked->name, complaint);
 }
 
 /* A component that never ran is left out. */
-static struct error part_take(struct sacct_state *state, const struct line *line, const struct sacct_part *part,
+static struct error part_take(struct reader *reader, const struct line *line, const struct sacct_part *part,
                               const struct sacct_attempt *attempt, struct trace_row *row)
 {
+    struct sacct_state *state = reader->state;
     struct job job = job_default();
-    const char *why = skip_reason(&state->csv, attempt), *complaint = NULL;
-    if (why != NULL) {
-        row_skip(row, why);
+    row->why = skip_reason(&reader->csv, attempt);
+    if (row->why != NULL)
         return ERROR_OK;
-    }
     if (state->het.count == SACCT_HET_MAX)
-        return input_error(line->input, line->text, state->csv.fields[SACCT_ID].place,
+        return input_error(line->input, line->text, reader->csv.fields[SACCT_ID].place,
                            "'JobID': more than %d components of one heterogeneous job", SACCT_HET_MAX);
-    complaint = shape(attempt, &job);
+    const char *complaint = shape(attempt, &job);
     if (complaint != NULL)
-        return request_error(state, line, complaint);
+        return request_error(reader, line, complaint);
     sacct_het_add(&state->het, part, attempt, &job.first);
-    row->kind = ROW_NOTHING;
+    row->is_nothing = true;
     return ERROR_OK;
 }
 
 /* ---- Rows ---- */
 
-static struct error sacct_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error sacct_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
     struct sacct_state *state = reader->state;
-    const struct line line = {reader->input, text};
     struct sacct_attempt attempt;
     struct sacct_part part;
-    TRY(csv_row(&state->csv, &line));
-    const struct text id = state->csv.fields[SACCT_ID].value;
+    const struct text id = reader->csv.fields[SACCT_ID].value;
     if (memchr(id.at, '.', id.length) != NULL) {
-        row_skip(row, "they are steps of jobs");
+        row->why = "they are steps of jobs";
         return ERROR_OK;
     }
     const bool is_part = sacct_part_read(id, &part);
     if (state->het.count > 0 && !sacct_het_takes(&state->het, is_part ? &part : NULL)) {
         het_take(reader, row);
-        reader_put_back(reader, text);
+        reader_put_back(reader, line->text);
         return ERROR_OK;
     }
-    TRY(attempt_read(reader, &line, &attempt));
+    TRY(attempt_read(reader, line, &attempt));
     if (is_part)
-        return part_take(state, &line, &part, &attempt, row);
+        return part_take(reader, line, &part, &attempt, row);
     const char *complaint = attempt_take(reader, id, &attempt, row);
-    return complaint == NULL ? ERROR_OK : request_error(state, &line, complaint);
+    return complaint == NULL ? ERROR_OK : request_error(reader, line, complaint);
 }
 
 /* Attempts that no other followed were the last of their jobs. */
@@ -393,14 +362,13 @@ static struct error sacct_end(struct reader *reader, struct trace_row *row, bool
     if (complaint != NULL)
         return error_new(ERROR_DATA, "%s: job %s: %s", input_path(reader->input), id, complaint);
     if (attempt->is_requeued)
-        row_skip(row, "they had not ended");
+        row->why = "they had not ended";
     return ERROR_OK;
 }
 
 static void sacct_close(struct reader *reader)
 {
     struct sacct_state *state = reader->state;
-    csv_release(&state->csv);
     names_free(state->ids);
     arena_release(&state->times);
     mem_free(state->kept);
@@ -411,7 +379,10 @@ const struct trace_format trace_sacct = {
     .summary = "sacct -P of Slurm, with -D: a row per attempt",
     .version = TRACE_FORMAT_VERSION,
     .state_bytes = sizeof(struct sacct_state),
-    .is_mine = sacct_is_mine,
+    .columns = columns,
+    .column_count = SACCT_COLUMN_COUNT,
+    .separator = '|',
+    .texts = texts,
     .on_first_line = sacct_first_line,
     .on_line = sacct_line,
     .on_end = sacct_end,

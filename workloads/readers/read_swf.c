@@ -435,9 +435,9 @@ static struct error swf_first_line(struct reader *reader, struct text line, bool
     return attempts_read(reader);
 }
 
-static struct error swf_line(struct reader *reader, struct text text, struct trace_row *row)
+static struct error swf_line(struct reader *reader, const struct line *line, struct trace_row *row)
 {
-    struct line line = {reader->input, text};
+    const struct text text = line->text;
     struct swf_state *state = reader->state;
     struct field *fields = state->fields;
     int64_t numbers[SWF_LONG_COUNT] = {0};
@@ -446,29 +446,28 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     bool is_long;
     struct text trimmed = text_trim(text);
     const bool is_header = trimmed.at[0] == ';' || (!state->has_lines && is_letter(trimmed.at[0]));
-    row->kind = is_header ? ROW_NOTHING : ROW_SKIPPED;
+    row->is_nothing = is_header;
     if (is_header && reader->spec->tells_unread && memmem(text.at, text.length, "UnixStartTime:", 14) != NULL &&
         memmem(text.at, text.length, "UnixStartTime: 0", 16) == NULL)
         reason_tally_add(&reader->unread, "times lose their date, which UnixStartTime of the header is");
     if (is_header)
         return ERROR_OK;
     state->has_lines = true;
-    TRY(swf_fields(&line, fields, numbers, &is_long));
-    TRY(field_seconds(&line, &fields[SWF_SUBMIT], &row->job.submit));
-    TRY(swf_seconds(&line, &fields[SWF_RUN_TIME], &row->truth.duration));
-    TRY(swf_seconds(&line, &fields[SWF_TIME_ASKED], &limit));
-    TRY(swf_seconds(&line, &fields[SWF_WAIT], &wait));
+    TRY(swf_fields(line, fields, numbers, &is_long));
+    TRY(field_seconds(line, &fields[SWF_SUBMIT], &row->job.submit));
+    TRY(swf_seconds(line, &fields[SWF_RUN_TIME], &row->truth.duration));
+    TRY(swf_seconds(line, &fields[SWF_TIME_ASKED], &limit));
+    TRY(swf_seconds(line, &fields[SWF_WAIT], &wait));
     row->why = skip_reason(numbers, row->truth.duration);
     if (row->why != NULL)
         return ERROR_OK;
-    row->kind = ROW_JOB;
     const bool has_nodes = is_long && has_node_list(fields);
     if (has_nodes)
         numbers[SWF_GPUS] = pbs_gpus(fields[SWF_SHAPE].value);
     if (is_long && (!has_nodes || numbers[SWF_GPUS] > 0))
-        TRY(long_shape(&line, fields, numbers, &row->job));
+        TRY(long_shape(line, fields, numbers, &row->job));
     else
-        TRY(flat_shape(reader, &line, fields, numbers, &row->job));
+        TRY(flat_shape(reader, line, fields, numbers, &row->job));
     const int64_t status = numbers[SWF_STATUS];
     row->job.limit = limit > 0 ? limit : TIME_NEVER;
     row->truth.outcome = status == SWF_FAILED      ? OUTCOME_FAILED
@@ -481,14 +480,14 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
         unread_tell(reader, fields, numbers, is_long);
     attempts_take(reader, numbers[SWF_JOB], &row->truth);
     if (reader->spec->loop.is_closed)
-        TRY(loop_take(&line, fields, &row->truth));
+        TRY(loop_take(line, fields, &row->truth));
     if (has_nodes)
-        TRY(field_utf8(&line, &fields[SWF_SOFT_LIMIT]));
+        TRY(field_utf8(line, &fields[SWF_SOFT_LIMIT]));
     row->job.queue =
         reader_queue(reader, has_nodes ? fields[SWF_SOFT_LIMIT].value : numbered(name, 'q', numbers[SWF_QUEUE]));
     const struct text user = fields[SWF_USER].value;
     if (is_long && !text_to_int64(user, -1, INT32_MAX, &numbers[SWF_USER])) {
-        TRY(field_utf8(&line, &fields[SWF_USER]));
+        TRY(field_utf8(line, &fields[SWF_USER]));
         row->job.user = reader_user(reader, user);
     } else {
         row->job.user = reader_user(reader, numbered(name, 'u', numbers[SWF_USER]));

@@ -1,12 +1,10 @@
 #include "workloads/readers/reader.h"
 
-#include "workloads/readers/csv.h"
-
 #include <assert.h>
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/json.h"
+#include "base/json_file.h"
 #include "workloads/request/ask.h"
 
 struct job_truth truth_default(void)
@@ -86,6 +84,13 @@ static const struct trace_format *format_named(const char *name)
     return NULL;
 }
 
+static bool is_format(const struct trace_format *format, struct text first_line)
+{
+    const char separator = format->separator != 0 ? format->separator : ',';
+    return format->is_mine != NULL ? format->is_mine(format, first_line)
+                                   : csv_is_header(first_line, separator, format->columns, format->column_count);
+}
+
 static struct error format_find(struct reader *reader, struct text first_line)
 {
     const char *name = reader->spec->format;
@@ -96,7 +101,7 @@ static struct error format_find(struct reader *reader, struct text first_line)
         return ERROR_OK;
     }
     for (const struct trace_format *const *format = trace_formats; *format != NULL; format++)
-        if ((*format)->is_mine(*format, first_line)) {
+        if (is_format(*format, first_line)) {
             reader->format = *format;
             return ERROR_OK;
         }
@@ -138,15 +143,11 @@ static const struct {
 /* Refuse a JSON file of Windtunnel that is no trace, and say what it is. */
 static struct error refuse_no_trace(const char *path, struct text first_line)
 {
-    char *bytes = NULL;
-    size_t length;
-    struct json_doc *doc = NULL;
+    struct json_doc *doc;
     struct error error, sticky = ERROR_OK;
     if (text_trim(first_line).at[0] != '{' || input_is_once(path))
         return ERROR_OK;
-    error = input_read_all(path, NO_TRACE_BYTES_MAX, &bytes, &length);
-    if (!error_is(error))
-        error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_DATA);
+    error = json_file_read(&doc, path, NO_TRACE_BYTES_MAX, ERROR_DATA, NULL);
     if (!error_is(error)) {
         struct json_value root = json_doc_root(doc, &sticky);
         struct json_object object;
@@ -161,7 +162,6 @@ static struct error refuse_no_trace(const char *path, struct text first_line)
     } else {
         error_release(&error);
     }
-    mem_free(bytes);
     return error;
 }
 
@@ -192,10 +192,21 @@ static struct error record_error(const struct reader *reader)
     return error;
 }
 
+static struct error header_read(struct reader *reader, struct text line)
+{
+    const struct trace_format *format = reader->format;
+    csv_init(&reader->csv, format->columns, format->column_count);
+    reader->csv.has_quotes = format->separator == 0;
+    if (format->separator != 0)
+        reader->csv.separator = format->separator;
+    reader->csv.texts = format->texts;
+    return csv_header(&reader->csv, &(struct line){reader->input, line});
+}
+
 static struct error reader_begin(struct reader *reader)
 {
     struct text line;
-    bool has, is_header = false;
+    bool has, is_header;
     TRY(line_next(reader, &line, &has));
     if (!has)
         return error_new(ERROR_DATA, "%s holds no jobs: it is empty", reader->spec->trace);
@@ -207,8 +218,12 @@ static struct error reader_begin(struct reader *reader)
         return error_new(ERROR_CONFIG,
                          "traces of the format '%s' have no run times by GPU type: leave out the GPU type",
                          reader->format->name);
-    reader->state = mem_zalloc(1, reader->format->state_bytes);
-    reader->usual = (struct trace_row){ROW_JOB, job_default(), truth_default(), NULL};
+    if (reader->format->state_bytes > 0)
+        reader->state = mem_zalloc(1, reader->format->state_bytes);
+    reader->usual = (struct trace_row){false, job_default(), truth_default(), NULL};
+    is_header = reader->format->columns != NULL;
+    if (is_header)
+        TRY(header_read(reader, line));
     if (reader->format->on_first_line != NULL)
         TRY(reader->format->on_first_line(reader, line, &is_header));
     TRY(side_files_check(reader->sides, reader->format->name));
@@ -248,20 +263,26 @@ bool reader_forgives(struct reader *reader, struct error *error)
 
 enum { ROWS_BETWEEN = 1 << 14 }; /* calls of the listener: some milliseconds of reading */
 
+static struct error line_read(struct reader *reader, const struct line *line, struct trace_row *row)
+{
+    if (reader->csv.columns != NULL)
+        TRY(csv_row(&reader->csv, line));
+    return reader->format->on_line(reader, line, row);
+}
+
 struct error reader_next(struct reader *reader, struct trace_row *row, bool *has)
 {
     while (true) {
-        struct text line = reader->first_line;
+        struct line line = {reader->input, reader->first_line};
         *has = true;
         if (!reader->has_first_line)
-            TRY(line_next(reader, &line, has));
+            TRY(line_next(reader, &line.text, has));
         reader->has_first_line = false;
         if (!*has && reader->format->on_end == NULL)
             return ERROR_OK;
         *row = reader->usual;
         bool is_line = *has;
-        struct error error =
-            is_line ? reader->format->on_line(reader, line, row) : reader->format->on_end(reader, row, has);
+        struct error error = is_line ? line_read(reader, &line, row) : reader->format->on_end(reader, row, has);
         if (error_is(error)) {
             if (is_line && reader_forgives(reader, &error))
                 continue;
@@ -269,18 +290,17 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         }
         if (!*has)
             return ERROR_OK;
-        if (row->kind == ROW_JOB && reader_leaves_out(reader, &row->truth)) {
-            row->kind = ROW_SKIPPED;
+        if (!row->is_nothing && row->why == NULL && reader_leaves_out(reader, &row->truth))
             row->why = "they failed or were cancelled";
-        }
-        reader->row_count += row->kind != ROW_NOTHING;
+        reader->row_count += !row->is_nothing;
         if (reader->row_count % ROWS_BETWEEN == 0 && reader->spec->reading.on_rows != NULL)
             reader->spec->reading.on_rows(reader->spec->reading.self, reader->row_count,
                                           input_done_ratio(reader->input));
-        if (row->kind == ROW_SKIPPED)
-            reason_tally_add(&reader->skipped, row->why != NULL ? row->why : "they never ran");
-        if (row->kind == ROW_JOB)
+        if (row->is_nothing)
+            continue;
+        if (row->why == NULL)
             return ERROR_OK;
+        reason_tally_add(&reader->skipped, row->why);
     }
 }
 
@@ -289,14 +309,14 @@ const struct node_ask *reader_nodes(const struct reader *reader, const struct no
     return node_asks_own(reader->asks, node_ask_make(reader->arena, reader->cluster, draft));
 }
 
-void reader_tell_columns(struct reader *reader, const struct csv *csv, struct text header)
+void reader_tell_columns(struct reader *reader, struct text header)
 {
     static const char what[] = "columns are not read: ";
     struct buffer text = {0};
     if (!reader->spec->tells_unread)
         return;
     buffer_string(&text, what);
-    const uint32_t count = csv_unwanted(csv, header, &text);
+    const uint32_t count = csv_unwanted(&reader->csv, header, &text);
     if (text.length >= REASON_BYTES) {
         text.length = REASON_BYTES - sizeof " ...";
         buffer_string(&text, " ...");
@@ -311,6 +331,7 @@ void reader_close(struct reader *reader)
     if (reader->state != NULL && reader->format->on_close != NULL)
         reader->format->on_close(reader);
     mem_free(reader->state);
+    csv_release(&reader->csv);
     trace_ids_release(&reader->ids);
     input_close(reader->input);
     reader->state = NULL;

@@ -13,21 +13,15 @@
 
 #include "base/mem.h"
 #include "topologies/communication_set.h"
-#include "workloads/readers/fields.h"
+#include "workloads/readers/csv.h"
 #include "workloads/readers/source.h"
 #include "workloads/readers/trace_ids.h"
 
-enum row_kind {
-    ROW_NOTHING, /* a comment */
-    ROW_JOB,
-    ROW_SKIPPED /* a job that cannot be replayed (never ran); counted */
-};
-
 struct trace_row {
-    enum row_kind kind;
-    struct job job; /* submit and deadline in the trace's own time; id not set; after: see trace_ids.h */
+    bool is_nothing; /* a comment, or a part of what comes later */
+    struct job job;  /* submit and deadline in the trace's own time; id not set; after: see trace_ids.h */
     struct job_truth truth;
-    const char *why; /* ROW_SKIPPED: the reason, in few words; NULL: it never ran */
+    const char *why; /* why it is no job that can be replayed, in few words: it is counted; NULL: it is one */
 };
 
 /* The header of a frozen trace (workloads/readers/freeze.h). */
@@ -51,7 +45,8 @@ struct reader {
     struct arena *kept;       /* for what jobs point to as long as the source lives */
     struct side_files *sides; /* the further files of the trace, and what was made of them */
     struct input *input;
-    void *state;            /* of the format: state_bytes, zeroed */
+    struct csv csv;         /* of a format with columns, or if its on_first_line begins it: the row that is read */
+    void *state;            /* of the format: state_bytes, zeroed; NULL: it has none */
     struct trace_row usual; /* a row before its line is read */
     struct trace_ids ids;   /* of the jobs so far, if has_ties */
     bool has_ties;          /* lines may name each other; set by formats with such fields */
@@ -59,7 +54,7 @@ struct reader {
     struct frozen_facts frozen;
     struct text first_line;
     bool has_first_line; /* the first line is a row, not yet read; or the rest of a line that was put back */
-    uint64_t row_count;  /* rows of the kind ROW_JOB or ROW_SKIPPED so far */
+    uint64_t row_count;  /* rows so far that are not nothing */
     uint64_t bad_line_count;
     uint64_t guessed_hours; /* rows with a date in an hour that comes twice, and nothing says which is meant */
     struct reason_tally skipped;
@@ -75,16 +70,22 @@ struct trace_format {
     size_t state_bytes;
     bool has_gpu_types; /* run times are those of a GPU type: spec->gpu_type */
 
+    /* A table with a header: each row is in reader->csv when on_line is called.  NULL: it is none. */
+    const struct column *columns;
+    uint32_t column_count;
+    char separator;           /* 0: a comma, and texts may have quotes */
+    const char *const *texts; /* of struct csv */
+
     /* Does a file with this first line (the first that is not blank) look like the format?  Called if the user named
-     * none. */
+     * none.  NULL: if it is a header with the required columns. */
     bool (*is_mine)(const struct trace_format *self, struct text first_line);
 
-    /* Called once per reading, with the first line that is not blank.  *is_header: the line is no job.  NULL: the
-     * format has no header. */
+    /* Called once per reading, with the first line that is not blank, after the header of `columns`.  *is_header: the
+     * line is no job; true before the call if the format has columns.  NULL: there is nothing to do. */
     struct error (*on_first_line)(struct reader *reader, struct text line, bool *is_header);
 
     /* Called for every other line that is not blank.  The row has the defaults of job_default and truth_default. */
-    struct error (*on_line)(struct reader *reader, struct text line, struct trace_row *row);
+    struct error (*on_line)(struct reader *reader, const struct line *line, struct trace_row *row);
 
     /* Called after the last line until *has is false: rows that need the whole file.  NULL: there are none. */
     struct error (*on_end)(struct reader *reader, struct trace_row *row, bool *has);
@@ -93,7 +94,7 @@ struct trace_format {
     void (*on_close)(struct reader *reader);
 };
 
-enum { TRACE_FORMAT_VERSION = 3 };
+enum { TRACE_FORMAT_VERSION = 4 };
 
 /* What readers of several formats count in `unread`. */
 #define READER_LOSES_CLASS "jobs lose their GPU class: it becomes a plain request"
@@ -107,7 +108,7 @@ extern const struct trace_format *const trace_formats[];
  * and arena. */
 struct error reader_open(struct reader *reader, const struct workload_spec *spec) MUST_CHECK;
 
-/* The next row of the kind ROW_JOB; *has false at the end. */
+/* The next row that is a job; *has false at the end. */
 struct error reader_next(struct reader *reader, struct trace_row *row, bool *has) MUST_CHECK;
 void reader_close(struct reader *reader);
 
@@ -133,8 +134,7 @@ void reader_attempts(const struct reader *reader, const time_ns *run_times, uint
                      enum attempts_kind otherwise, struct job_truth *truth);
 
 /* For formats with a header, after csv_header: tell which of its columns are not read (spec->tells_unread). */
-struct csv;
-void reader_tell_columns(struct reader *reader, const struct csv *csv, struct text header);
+void reader_tell_columns(struct reader *reader, struct text header);
 
 /* Is a job of that outcome left out? */
 static inline bool reader_leaves_out(const struct reader *reader, const struct job_truth *truth)

@@ -1,10 +1,5 @@
 #include "workloads/readers/rows.h"
 
-static bool has_window(const struct workload_spec *spec)
-{
-    return spec->window_from != 0 || spec->window_to != 0;
-}
-
 static bool has_growth(const struct workload_spec *spec)
 {
     return spec->growth.queues.count > 0;
@@ -61,7 +56,7 @@ static const char *queue_name(const struct rows *rows, const struct job *job)
 static uint32_t choose(struct rows *rows, struct job *job)
 {
     const struct workload_spec *spec = rows->spec;
-    if (has_window(spec) && (job->submit < spec->window_from || job->submit >= spec->window_to))
+    if (workload_has_window(spec) && (job->submit < spec->window_from || job->submit >= spec->window_to))
         return 0;
     if (spec->sample.share > 0 && !sample_takes(&spec->sample, job, rows->reader.users, rows->seed))
         return 0;
@@ -145,8 +140,8 @@ struct error rows_next(struct rows *rows, struct trace_row *row, bool *has)
     if (rows->copy < rows->copies) {
         *row = rows->last;
         rows->copy++;
-        growth_copy(&spec->growth, &row->job, &row->truth, rows->copy, has_window(spec) ? spec->window_to : TIME_NEVER,
-                    rows->seed, &rows->arena);
+        growth_copy(&spec->growth, &row->job, &row->truth, rows->copy,
+                    workload_has_window(spec) ? spec->window_to : TIME_NEVER, rows->seed, &rows->arena);
     } else {
         TRY(read_on(rows, row, has));
         rows->copy = 1;

@@ -28,6 +28,7 @@ struct run {
     off_t at, end; /* what is not read yet, in the file */
     char *block;   /* read; owned */
     size_t begin, length, capacity;
+    bool has_record;
     struct record_head head; /* of the next record */
 };
 
@@ -49,8 +50,6 @@ struct spill {
     bool has_after, is_merging;
     struct run *runs;
     size_t run_count, run_capacity;
-    struct run **heap; /* by the next record; the first is at the top */
-    size_t heap_count;
     uint32_t *rank; /* by index: the place in the order; NULL: nobody depends on another */
     uint32_t emitted;
 };
@@ -75,7 +74,6 @@ void spill_free(struct spill *spill)
     buffer_release(&spill->records);
     mem_free(spill->keys);
     mem_free(spill->runs);
-    mem_free(spill->heap);
     mem_free(spill->rank);
     mem_free(spill);
 }
@@ -313,11 +311,11 @@ static struct error run_fill(const struct spill *spill, struct run *run, size_t 
     return ERROR_OK;
 }
 
-/* Read the next record; *has false: the run is at its end. */
-static struct error run_advance(const struct spill *spill, struct run *run, bool *has)
+/* Read the next record, if the run is not at its end. */
+static struct error run_advance(const struct spill *spill, struct run *run)
 {
-    *has = run->length > run->begin || run->at < run->end;
-    if (!*has)
+    run->has_record = run->length > run->begin || run->at < run->end;
+    if (!run->has_record)
         return ERROR_OK;
     TRY(run_fill(spill, run, sizeof run->head));
     memcpy(&run->head, run->block + run->begin, sizeof run->head);
@@ -329,34 +327,25 @@ static bool is_before(const struct run *a, const struct run *b)
     return a->head.submit != b->head.submit ? a->head.submit < b->head.submit : a->head.index < b->head.index;
 }
 
-static void heap_sink(struct spill *spill, size_t at)
+/* The run whose next record is the first; NULL: all are at their end.  There are few: one per run_bytes. */
+static struct run *first_run(const struct spill *spill)
 {
-    struct run *run = spill->heap[at];
-    for (size_t child; (child = 2 * at + 1) < spill->heap_count; at = child) {
-        if (child + 1 < spill->heap_count && is_before(spill->heap[child + 1], spill->heap[child]))
-            child++;
-        if (!is_before(spill->heap[child], run))
-            break;
-        spill->heap[at] = spill->heap[child];
-    }
-    spill->heap[at] = run;
+    struct run *first = NULL;
+    for (size_t i = 0; i < spill->run_count; i++)
+        if (spill->runs[i].has_record && (first == NULL || is_before(&spill->runs[i], first)))
+            first = &spill->runs[i];
+    return first;
 }
 
 static struct error merge_begin(struct spill *spill)
 {
-    bool has;
     TRY(run_close(spill));
     spill->is_merging = true;
     buffer_release(&spill->records);
     mem_free(spill->keys);
     spill->keys = NULL;
-    spill->heap = mem_zalloc(spill->run_count + 1, sizeof *spill->heap);
-    for (size_t i = 0; i < spill->run_count; i++) {
-        TRY(run_advance(spill, &spill->runs[i], &has));
-        spill->heap[spill->heap_count++] = &spill->runs[i];
-    }
-    for (size_t i = spill->heap_count / 2; i > 0; i--)
-        heap_sink(spill, i - 1);
+    for (size_t i = 0; i < spill->run_count; i++)
+        TRY(run_advance(spill, &spill->runs[i]));
     if (spill->has_after)
         spill->rank = mem_zalloc(spill->count, sizeof *spill->rank);
     return ERROR_OK;
@@ -373,24 +362,19 @@ static void turn_after(const struct spill *spill, const struct job *job)
 struct error spill_next(struct spill *spill, struct arena *arena, struct job *job, struct job_truth *truth, bool *has)
 {
     struct held_job held;
-    bool has_more;
     if (!spill->is_merging)
         TRY(merge_begin(spill));
-    *has = spill->heap_count > 0;
-    if (!*has)
+    struct run *run = first_run(spill);
+    *has = run != NULL;
+    if (run == NULL)
         return ERROR_OK;
-    struct run *run = spill->heap[0];
     record_take(spill, run->block + run->begin, &run->head, arena, &held);
     if (spill->rank != NULL) {
         turn_after(spill, &held.job);
         spill->rank[run->head.index] = spill->emitted++;
     }
     run->begin += run->head.bytes;
-    TRY(run_advance(spill, run, &has_more));
-    if (!has_more)
-        spill->heap[0] = spill->heap[--spill->heap_count];
-    if (spill->heap_count > 0)
-        heap_sink(spill, 0);
+    TRY(run_advance(spill, run));
     *job = held.job;
     *truth = held.truth;
     return ERROR_OK;

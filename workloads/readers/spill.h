@@ -13,7 +13,8 @@
  *  - The file has no name, so nothing is left of it, however the program ends.
  *
  * Memory: run_bytes while jobs are added, then about 300 KiB per run; 4 bytes per job if one depends on another.  The
- * file, in $TMPDIR or /tmp, has about 100 bytes per job.  Cost: O(n log n).
+ * file, in $TMPDIR or /tmp, has about 100 bytes per job.  Cost: O(n log n) to sort the runs, O(n runs) to
+ * merge them.
  */
 #ifndef WORKLOADS_READERS_SPILL_H
 #define WORKLOADS_READERS_SPILL_H

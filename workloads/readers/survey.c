@@ -114,18 +114,15 @@ static void write_series(struct buffer *out, const char *name, struct survey_ser
 static void put_series(struct buffer *out, const char *name, struct survey_series *series, int64_t scale)
 {
     double found[QUANTILE_COUNT];
-    buffer_format(out, ",\n \"%s\": ", name);
     if (series->count == 0) {
-        buffer_string(out, "null");
+        buffer_members(out, ",\n %s: null", name);
         return;
     }
     quantiles_of(series, scale, found);
-    buffer_format(out, "{\"count\": %llu, \"mean\": ", (unsigned long long)series->count);
-    buffer_double(out, survey_mean(series, scale));
-    for (size_t i = 0; i < QUANTILE_COUNT; i++) {
-        buffer_format(out, ", \"%s\": ", quantiles[i].name);
-        buffer_double(out, found[i]);
-    }
+    buffer_members(out, ",\n %s: {'count': %llu, 'mean': %g", name, (unsigned long long)series->count,
+                   survey_mean(series, scale));
+    for (size_t i = 0; i < QUANTILE_COUNT; i++)
+        buffer_members(out, ", %s: %g", quantiles[i].name, found[i]);
     buffer_char(out, '}');
 }
 
@@ -304,19 +301,18 @@ static void write_loads(const struct survey *survey, struct buffer *out)
                       loads[i].model != NULL ? loads[i].model : "in all by jobs that several models would do for");
 }
 
-static void put_loads(const struct survey *survey, struct buffer *out)
+void survey_loads_json(const struct survey *survey, const char *before, struct buffer *out)
 {
     struct survey_load loads[SURVEY_LOADS_MAX];
     const size_t count = survey_loads(survey, loads);
-    for (size_t i = 0; i < count; i++) {
-        buffer_string(out, i == 0 ? ",\n \"load_by_model\": {" : ", ");
-        buffer_json(out, text_of(loads[i].model != NULL ? loads[i].model : "any"));
-        buffer_format(out, ": {\"gpus\": %u, \"load\": ", loads[i].gpus);
-        buffer_double(out, loads[i].ratio);
-        buffer_char(out, '}');
-    }
-    if (count > 0)
-        buffer_char(out, '}');
+    if (count == 0)
+        return;
+    buffer_string(out, before);
+    buffer_members(out, "'load_by_model': {");
+    for (size_t i = 0; i < count; i++)
+        buffer_members(out, ", %s: {'gpus': %u, 'load': %g}", loads[i].model != NULL ? loads[i].model : "any",
+                       loads[i].gpus, loads[i].ratio);
+    buffer_char(out, '}');
 }
 
 static void show_side(const struct side_file *file, struct buffer *out)
@@ -379,11 +375,11 @@ static void sides_json(const struct side_files *sides, struct buffer *out)
     const uint32_t count = sides != NULL ? sides->count : 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct side_file *file = &sides->files[i];
-        buffer_format(out, i == 0 ? ",\n \"tables\": [" : ",\n  ");
-        buffer_format(out, "{\"name\": ");
+        buffer_members(out, i == 0 ? ",\n 'tables': [" : ",\n  ");
+        buffer_members(out, "{'name': ");
         buffer_json(out, file->name);
-        buffer_format(out, ", \"rows\": %llu, \"left_out\": %llu, \"digest\": \"%s\"}",
-                      (unsigned long long)file->row_count, (unsigned long long)file->left_out_count, file->digest);
+        buffer_members(out, ", 'rows': %llu, 'left_out': %llu, 'digest': %s}", (unsigned long long)file->row_count,
+                       (unsigned long long)file->left_out_count, file->digest);
     }
     if (count > 0)
         buffer_char(out, ']');
@@ -392,44 +388,38 @@ static void sides_json(const struct side_files *sides, struct buffer *out)
 static void put_counts(struct buffer *out, const char *name, const char *const *names, const uint64_t *counts,
                        int count)
 {
-    buffer_format(out, ",\n \"%s\": {", name);
+    buffer_members(out, ",\n %s: {", name);
     for (int i = 0; i < count; i++)
-        buffer_format(out, "%s\"%s\": %llu", i > 0 ? ", " : "", names[i], (unsigned long long)counts[i]);
+        buffer_members(out, ", %s: %llu", names[i], (unsigned long long)counts[i]);
     buffer_char(out, '}');
 }
 
 void survey_json(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out)
 {
     const struct workload_facts *facts = job_source_facts(source);
-    buffer_format(out, "{\"format\": \"%s\",\n \"digest\": \"%s\",\n \"jobs\": %llu", facts->format, facts->digest,
-                  (unsigned long long)survey->jobs);
-    buffer_format(out, ",\n \"jobs_without_gpu\": %llu, \"jobs_with_shares\": %llu, \"gangs\": %llu",
-                  (unsigned long long)survey->no_gpu, (unsigned long long)survey->shares,
-                  (unsigned long long)survey->gangs);
-    buffer_format(out, ",\n \"queues\": %u, \"users\": %u", job_source_queues(source)->count - 1,
-                  names_count(job_source_users(source)));
-    buffer_string(out, ",\n \"first_submit_s\": ");
-    buffer_scaled(out, facts->first_submit, TIME_NS_PER_S);
-    buffer_string(out, ", \"span_s\": ");
-    buffer_scaled(out, survey->last_submit, TIME_NS_PER_S);
-    buffer_string(out, ",\n \"gpu_h\": ");
-    buffer_double(out, facts->gpu_s / 3600);
-    buffer_format(out, ", \"load_gpus\": %u, \"load\": ", cluster->gpu_count);
-    buffer_double(out, facts->load_recorded);
-    put_loads(survey, out);
+    buffer_members(out,
+                   "{'format': %s,\n 'digest': %s,\n 'jobs': %llu,\n 'jobs_without_gpu': %llu, 'jobs_with_shares': "
+                   "%llu, 'gangs': %llu,\n 'queues': %u, 'users': %u,\n 'first_submit_s': %.9lld, 'span_s': %.9lld,"
+                   "\n 'gpu_h': %g, 'load_gpus': %u, 'load': %g",
+                   facts->format, facts->digest, (unsigned long long)survey->jobs, (unsigned long long)survey->no_gpu,
+                   (unsigned long long)survey->shares, (unsigned long long)survey->gangs,
+                   job_source_queues(source)->count - 1, names_count(job_source_users(source)),
+                   (long long)facts->first_submit, (long long)survey->last_submit, facts->gpu_s / 3600,
+                   cluster->gpu_count, facts->load_recorded);
+    survey_loads_json(survey, ",\n ", out);
     if (facts->requests.count > 0)
-        buffer_format(out, ",\n \"requests\": {\"count\": %llu, \"prompt_tokens\": %llu, \"output_tokens\": %llu}",
-                      (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,
-                      (unsigned long long)facts->requests.output_tokens);
+        buffer_members(out, ",\n 'requests': {'count': %llu, 'prompt_tokens': %llu, 'output_tokens': %llu}",
+                       (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,
+                       (unsigned long long)facts->requests.output_tokens);
     put_counts(out, "classes", job_class_names, survey->by_class, JOB_CLASS_COUNT);
     put_counts(out, "outcomes", job_outcome_names, survey->by_outcome, OUTCOME_COUNT);
     put_series(out, "duration_s", &survey->duration_ns, TIME_NS_PER_S);
     put_series(out, "gpus", &survey->gpus_milli, GPU_MILLI);
     put_series(out, "gap_s", &survey->gap_ns, TIME_NS_PER_S);
     put_series(out, "recorded_wait_s", &survey->wait_ns, TIME_NS_PER_S);
-    buffer_string(out, ",\n \"left_out\": ");
+    buffer_members(out, ",\n 'left_out': ");
     reason_tally_json(&facts->skipped, out);
     sides_json(facts->sides, out);
-    buffer_format(out, ",\n \"guessed_hours\": %llu, \"unreadable_lines\": %llu}\n",
-                  (unsigned long long)facts->guessed_hours, (unsigned long long)facts->bad_line_count);
+    buffer_members(out, ",\n 'guessed_hours': %llu, 'unreadable_lines': %llu}\n",
+                   (unsigned long long)facts->guessed_hours, (unsigned long long)facts->bad_line_count);
 }

@@ -89,6 +89,9 @@ struct error survey_read_with(struct survey *survey, struct job_source *source,
 double survey_load(const struct survey *survey);
 size_t survey_loads(const struct survey *survey, struct survey_load loads[SURVEY_LOADS_MAX]);
 
+/* `before`, and "load_by_model": {...}; nothing if there are none. */
+void survey_loads_json(const struct survey *survey, const char *before, struct buffer *out);
+
 /* survey: {0}, or with `asks`, which may be set until the source is opened; must be released, also if the source cannot
  * be opened. */
 struct scan_listener survey_listener(struct survey *survey);

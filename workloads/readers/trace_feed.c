@@ -35,11 +35,6 @@ struct trace_feed {
     time_ns previous;       /* submission of the job before, in the trace's time */
 };
 
-static bool has_window(const struct workload_spec *spec)
-{
-    return spec->window_from != 0 || spec->window_to != 0;
-}
-
 static bool is_filling(const struct workload_spec *spec)
 {
     return spec->fill.load != 0;
@@ -177,15 +172,16 @@ static struct error trace_judge(struct trace_feed *self)
     const struct workload_spec *spec = self->spec;
     struct workload_facts *facts = self->feed.facts;
     if (facts->job_count == 0)
-        return error_new(ERROR_DATA, "%s holds no jobs%s%s", spec->trace, has_window(spec) ? " in the window" : "",
+        return error_new(ERROR_DATA, "%s holds no jobs%s%s", spec->trace,
+                         workload_has_window(spec) ? " in the window" : "",
                          spec->sample.share > 0 || spec->growth.queues.count > 0 ? " that stay" : "");
     const struct queue_table *queues = self->feed.tables->queues;
     if (self->unnamed_count == facts->job_count)
         return known_queues_error(queues, queue_table_find(queues, TEXT("default")), "every job", spec->trace, 0);
     feed_count_end(&self->feed);
-    self->origin = has_window(spec)         ? spec->window_from
-                   : self->frozen.is_frozen ? self->frozen.origin
-                                            : facts->first_submit;
+    self->origin = workload_has_window(spec) ? spec->window_from
+                   : self->frozen.is_frozen  ? self->frozen.origin
+                                             : facts->first_submit;
     facts->origin = self->origin;
     facts->is_filling = self->frozen.is_filling;
     if (facts->is_filling && spec->loop.is_closed)
@@ -219,7 +215,7 @@ static struct error trace_draw(struct trace_feed *self, uint64_t seed)
     struct workload_facts *facts = self->feed.facts;
     const struct blocks_plan plan = {.kind = spec->blocks,
                                      .begin = self->origin,
-                                     .end = has_window(spec) ? spec->window_to : TIME_NEVER,
+                                     .end = workload_has_window(spec) ? spec->window_to : TIME_NEVER,
                                      .trace = spec->trace,
                                      .seed = seed};
     const time_ns first_submit = facts->first_submit, last_submit = facts->last_submit;

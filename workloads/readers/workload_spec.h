@@ -132,6 +132,12 @@ enum { WORKLOAD_PARTS_MAX = 16 };
 
 #define LOAD_OF_CLUSTER "cluster" /* used in place of a number: loads are relative to the run's cluster */
 
+/* Is only a part of the trace replayed? */
+static inline bool workload_has_window(const struct workload_spec *spec)
+{
+    return spec->window_from != 0 || spec->window_to != 0;
+}
+
 /* Read the object.  base: the folder to which paths are relative.  Fails through the sticky error. */
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base);
 void workload_release(struct workload_spec *spec);

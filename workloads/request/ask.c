@@ -222,14 +222,3 @@ const char *ask_mig_name(const struct cluster *cluster, const struct request *re
             family = cluster->models[m].mig;
     return mig_profiles(family)[request->mig - 1].name;
 }
-
-void ask_models_write(const struct cluster *cluster, uint64_t mask, struct buffer *out)
-{
-    bool is_first = true;
-    for (uint32_t m = 0; m < 64; m++) {
-        if (!(mask >> m & 1))
-            continue;
-        buffer_format(out, "%s%s", is_first ? "" : "|", m < cluster->model_count ? cluster->models[m].name : "?");
-        is_first = false;
-    }
-}

@@ -47,9 +47,6 @@ const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *clu
 /* The mask of the models in "A|B|C"; bit 63 stands for models that the cluster lacks; 0 for an empty text. */
 uint64_t ask_models(const struct cluster *cluster, struct text names);
 
-/* Append the names of the models in the mask, as "A|B|?".  "?" stands for models that the cluster does not have. */
-void ask_models_write(const struct cluster *cluster, uint64_t mask, struct buffer *out);
-
 /* The MIG profile + 1 of that name, and the cluster's models that have it (0: all; bit 63: none has, but another family
  * knows it).  Returns 0 if no family knows it. */
 int ask_mig(const struct cluster *cluster, struct text name, uint64_t *gpu_models);

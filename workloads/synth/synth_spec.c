@@ -23,12 +23,11 @@ static const char *text_kept(struct json_object *object, const char *key, struct
 
 /* ---- Arrivals ---------------------------------------------------------------------------------- */
 
-static void burst_read(const struct json_value *value, struct arrivals_shape *shape)
+static void burst_read(struct json_object *owner, struct arrivals_shape *shape)
 {
     struct json_object object;
-    if (value->node == NULL)
+    if (!json_object_at(&object, owner, "burst"))
         return;
-    json_object_open(&object, value);
     json_need(&object, "factor");
     json_need(&object, "duration");
     shape->burst_factor = json_get_real(&object, "factor", 1, 1000, 1);
@@ -37,26 +36,24 @@ static void burst_read(const struct json_value *value, struct arrivals_shape *sh
     json_object_close(&object);
     time_ns day = HOURS_PER_DAY * INT64_C(3600) * TIME_NS_PER_S;
     if (shape->burst_duration > day / shape->bursts_per_day)
-        json_fail(value, "bursts must fit into a day: 'duration' times 'per_day' is more");
+        json_fail(&object.value, "bursts must fit into a day: 'duration' times 'per_day' is more");
 }
 
-static void arrivals_read(const struct json_value *value, struct arrivals_shape *shape)
+static void arrivals_read(struct json_object *owner, struct arrivals_shape *shape)
 {
     static const char *const processes[] = {"poisson", NULL};
     struct json_object object;
     *shape = (struct arrivals_shape){
         .peak = 1, .peak_hour = PEAK_HOUR_DEFAULT, .weekend_factor = 1, .burst_factor = 1, .bursts_per_day = 1};
-    if (value->node == NULL)
+    if (!json_object_at(&object, owner, "arrivals"))
         return;
-    json_object_open(&object, value);
     (void)json_get_choice(&object, "process", processes, 0);
     shape->peak = json_get_real(&object, "diurnal_peak_to_mean", 1, 2, 1);
     shape->peak_hour = (double)json_get_int(&object, "peak_hour", 0, HOURS_PER_DAY - 1, PEAK_HOUR_DEFAULT);
     bool is_weekly = json_get_bool(&object, "weekly", json_has(&object, "weekend_factor"));
     double factor = json_get_real(&object, "weekend_factor", 0, 7, WEEKEND_FACTOR_DEFAULT);
     shape->weekend_factor = is_weekly ? factor : 1;
-    struct json_value burst = json_member(&object, "burst");
-    burst_read(&burst, shape);
+    burst_read(&object, shape);
     json_object_close(&object);
 }
 
@@ -90,12 +87,11 @@ static void size_check(const struct json_value *value, const struct synth_size *
         json_fail(value, "this size cannot be: %s", complaint);
 }
 
-static void topology_read(const struct json_value *value, struct synth_size *size, struct arena *arena)
+static void topology_read(struct json_object *owner, struct synth_size *size, struct arena *arena)
 {
     struct json_object object;
-    if (value->node == NULL)
+    if (!json_object_at(&object, owner, "topology"))
         return;
-    json_object_open(&object, value);
     size->required = text_kept(&object, "required", arena);
     size->preferred = text_kept(&object, "preferred", arena);
     json_object_close(&object);
@@ -147,8 +143,7 @@ static void size_read(const struct json_value *value, struct synth_size *size, s
     if (size->gpu_class != NULL && !json_has(&object, "gpus"))
         ask->gpus = 1;
     claim_read_size(&object, size, arena);
-    struct json_value topology = json_member(&object, "topology");
-    topology_read(&topology, size, arena);
+    topology_read(&object, size, arena);
     const struct node_ask draft = node_ask_read(&object, arena);
     const struct node_ask *kept = error_is(*value->error) ? NULL : node_ask_make(arena, NULL, &draft);
     if (kept != NULL)
@@ -198,12 +193,11 @@ static void range_read(struct json_object *object, const char *name, uint16_t *l
         json_fail(&value, "'%s' must be the lower number, then the higher one", name);
 }
 
-static void checkpoint_read(const struct json_value *value, struct checkpoint_plan *plan)
+static void checkpoint_read(struct json_object *owner, struct checkpoint_plan *plan)
 {
     struct json_object object;
-    if (value->node == NULL)
+    if (!json_object_at(&object, owner, "checkpoint"))
         return;
-    json_object_open(&object, value);
     json_need(&object, "interval");
     plan->interval = json_get_duration(&object, "interval", 0);
     plan->duration = json_get_duration(&object, "duration", 0);
@@ -240,15 +234,13 @@ static void class_read(const struct json_value *value, struct synth_class *class
     class->priority = (int32_t)json_get_int(&object, "priority", INT32_MIN, INT32_MAX, PRIORITY_DEFAULT);
     class->is_preemptible = json_get_bool(&object, "preemptible", true);
     class->is_firm_by_priority = !json_has(&object, "preemptible");
-    struct json_value arrivals = json_member(&object, "arrivals");
-    arrivals_read(&arrivals, &class->arrivals);
+    arrivals_read(&object, &class->arrivals);
     struct json_value sizes = json_member(&object, "sizes");
     sizes_read(&sizes, class, arena);
     struct json_value run_time = json_member(&object, "run_time");
     distribution_read(&class->run_time, &run_time, NULL, true);
     outcome_read(&object, class);
-    struct json_value checkpoint = json_member(&object, "checkpoint");
-    checkpoint_read(&checkpoint, &class->checkpoint);
+    checkpoint_read(&object, &class->checkpoint);
     class->limit = json_get_duration(&object, "limit", TIME_NEVER);
     if (class->limit == 0)
         json_fail(value, "'limit' must be more than 0");
@@ -286,12 +278,11 @@ static void classes_read(const struct json_value *value, struct synth_spec *spec
     classes_check(value, spec);
 }
 
-static void tenants_read(const struct json_value *value, struct synth_tenancy *tenants)
+static void tenants_read(struct json_object *owner, struct synth_tenancy *tenants)
 {
     struct json_object object;
-    if (value->node == NULL)
+    if (!json_object_at(&object, owner, "tenants"))
         return;
-    json_object_open(&object, value);
     json_need(&object, "projects");
     tenants->organisations = (uint32_t)json_get_int(&object, "organisations", 1, 100000, 1);
     tenants->teams = (uint32_t)json_get_int(&object, "teams", 1, 100000, tenants->organisations);
@@ -299,7 +290,7 @@ static void tenants_read(const struct json_value *value, struct synth_tenancy *t
     tenants->zipf_exponent = json_get_real(&object, "zipf_exponent", 0, 10, 1);
     json_object_close(&object);
     if (tenants->teams < tenants->organisations || tenants->projects < tenants->teams)
-        json_fail(value, "an organisation must have a team and a team a project");
+        json_fail(&object.value, "an organisation must have a team and a team a project");
 }
 
 struct synth_spec *synth_read(const struct json_value *value, struct arena *arena)
@@ -315,8 +306,7 @@ struct synth_spec *synth_read(const struct json_value *value, struct arena *aren
         json_fail(value, "'duration' must be more than 0");
     if (!json_has(&object, "duration") && !json_has(&object, "jobs"))
         json_fail(value, "a synthesized workload must end: give 'duration' or 'jobs'");
-    struct json_value tenants = json_member(&object, "tenants");
-    tenants_read(&tenants, &spec->tenants);
+    tenants_read(&object, &spec->tenants);
     struct json_value classes = json_member(&object, "classes");
     if (classes.node != NULL)
         classes_read(&classes, spec, arena);
