@@ -38,8 +38,8 @@ static int64_t room_of(struct queue_tree *tree, queue_id queue, enum resource r)
     return limit == QUOTA_UNLIMITED ? AMOUNT_ANY : limit;
 }
 
-/* The queue without room for the growth of one resource.  more: by how much the need of the queue grows; growth that a guarantee
- * covers does not reach the parent. */
+/* The queue without room for the growth of one resource.  more: by how much the need of the queue grows; growth that a
+ * guarantee covers does not reach the parent. */
 static queue_id forbids_one(struct queue_tree *tree, queue_id leaf, enum resource r, int64_t more)
 {
     for (queue_id q = leaf; more > 0; q = tree->queues[q].parent) {

@@ -7,8 +7,8 @@
  * Law: no job starts that makes the needs of a queue's children exceed its limit, or those of the top queues the
  * cluster.  But a queue is never blocked within its own guarantee.
  *
- * Reclaim.  A policy says what a queue is due of a resource and which jobs it is entitled to (struct guarantee_rule).  A
- * job takes from others if its queue, and each queue above it up to the level where the two are compared, is entitled
+ * Reclaim.  A policy says what a queue is due of a resource and which jobs it is entitled to (struct guarantee_rule).
+ * A job takes from others if its queue, and each queue above it up to the level where the two are compared, is entitled
  * to it.  The victim's queue, and each above it up to that level, must hold more than its due of a resource that both
  * use before the unit is taken, and its guarantee after.
  *
