@@ -142,7 +142,7 @@ SCHED_NOUNS := $(addprefix base/,mem error text buffer time names bits hash json
 SCHED_SPLIT := $(addprefix base/,error_% text_% buffer_% json_%) \
                $(addprefix topologies/,mig_% cluster_json% gang_% communication_%) \
                workloads/job_% workloads/node_ask_% policies/%
-SCHED_NOT := workloads/job_truth%
+SCHED_NOT := base/json_file workloads/job_truth%
 SCHED_SOURCES := $(filter-out $(addsuffix .c,$(SCHED_NOT)),\
     $(filter $(addsuffix .c,$(SCHED_NOUNS) $(SCHED_SPLIT)),$(SOURCES)))
 SCHED_OBJECTS := $(call object,$(SCHED_SOURCES)) $(B)/objects/policies/policy_presets.o

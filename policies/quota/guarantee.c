@@ -38,7 +38,7 @@ static int64_t room_of(struct queue_tree *tree, queue_id queue, enum resource r)
     return limit == QUOTA_UNLIMITED ? AMOUNT_ANY : limit;
 }
 
-/* As the law, for one resource: the queue without room.  more: by how much the need of the queue grows; growth that a
+/* The queue without room for the growth of one resource.  more: by how much the need of the queue grows; growth that a
  * guarantee covers does not reach the parent. */
 static queue_id forbids_one(struct queue_tree *tree, queue_id leaf, enum resource r, int64_t more)
 {

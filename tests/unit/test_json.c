@@ -86,6 +86,31 @@ static int64_t scaled(const char *number, int64_t scale)
     return value;
 }
 
+/* Objects, arrays and lists at a key; a key that is absent opens nothing. */
+TEST(test_containers_at_keys)
+{
+    struct fixture f;
+    struct json_object inner;
+    struct json_value array;
+    open_text(&f, "{\"o\": {\"i\": 3}, \"a\": [1, 2], \"one\": 7, \"long\": [1, 2, 3]}");
+    assert_false(json_object_at(&inner, &f.object, "absent"));
+    assert_true(json_object_at(&inner, &f.object, "o"));
+    assert_int_equal(json_get_int(&inner, "i", 0, 9, 0), 3);
+    json_object_close(&inner);
+    assert_int_equal(json_array_at(&array, &f.object, "absent", 9), 0);
+    assert_int_equal(json_array_at(&array, &f.object, "a", 2), 2);
+    const struct json_value one = json_member(&f.object, "one"), second = json_list_item(&array, 1);
+    const struct json_value alone = json_list_item(&one, 0);
+    assert_int_equal(json_list_count(&array), 2);
+    assert_int_equal(json_value_int(&second, 0, 9), 2);
+    assert_int_equal(json_list_count(&one), 1);
+    assert_int_equal(json_value_int(&alone, 0, 9), 7);
+    assert_int_equal(json_array_at(&array, &f.object, "long", 2), 0);
+    assert_string_equal(error_message(&f.error), "'long' must hold at most 2, got 3");
+    error_release(&f.error);
+    json_doc_free(f.doc);
+}
+
 TEST(test_scaled_is_exact)
 {
     assert_int_equal(scaled("0.07", 1000), 70);
