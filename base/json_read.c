@@ -204,7 +204,7 @@ void json_describe(struct buffer *out, const json_t *node)
 /* A hint if only the quotes are wrong; NULL: none. */
 static const char *quotes_hint(const struct want *want, const json_t *node)
 {
-    struct got got;
+    struct got got = {0};
     if (want->form == FORM_STRING)
         return json_is_number(node) || json_is_boolean(node) ? "put it in quotes" : NULL;
     if (!json_is_string(node))
@@ -275,28 +275,28 @@ static bool read_member(struct json_object *object, const char *key, const struc
 int64_t json_get_int(struct json_object *object, const char *key, int64_t low, int64_t high, int64_t otherwise)
 {
     struct want want = {.form = FORM_INT, .low = low, .high = high};
-    struct got got;
+    struct got got = {0};
     return read_member(object, key, &want, &got) ? got.integer : otherwise;
 }
 
 double json_get_real(struct json_object *object, const char *key, double low, double high, double otherwise)
 {
     struct want want = {.form = FORM_REAL, .real_low = low, .real_high = high};
-    struct got got;
+    struct got got = {0};
     return read_member(object, key, &want, &got) ? got.real : otherwise;
 }
 
 bool json_get_bool(struct json_object *object, const char *key, bool otherwise)
 {
     struct want want = {.form = FORM_BOOL};
-    struct got got;
+    struct got got = {0};
     return read_member(object, key, &want, &got) ? got.integer != 0 : otherwise;
 }
 
 const char *json_get_string(struct json_object *object, const char *key, const char *otherwise)
 {
     struct want want = {.form = FORM_STRING};
-    struct got got;
+    struct got got = {0};
     return read_member(object, key, &want, &got) ? got.string : otherwise;
 }
 
@@ -304,14 +304,14 @@ int64_t json_get_scaled(struct json_object *object, const char *key, int64_t sca
                         int64_t otherwise)
 {
     struct want want = {.form = FORM_SCALED, .scale = scale, .low = low, .high = high};
-    struct got got;
+    struct got got = {0};
     return read_member(object, key, &want, &got) ? got.integer : otherwise;
 }
 
 time_ns json_get_duration(struct json_object *object, const char *key, time_ns otherwise)
 {
     struct want want = {.form = FORM_DURATION};
-    struct got got;
+    struct got got = {0};
     return read_member(object, key, &want, &got) ? got.integer : otherwise;
 }
 
@@ -354,7 +354,7 @@ int json_get_choice(struct json_object *object, const char *key, const char *con
 int64_t json_value_int(const struct json_value *value, int64_t low, int64_t high)
 {
     struct want want = {.form = FORM_INT, .low = low, .high = high};
-    struct got got;
+    struct got got = {0};
     hear_want(value, &want);
     return read_value(value, &want, &got) ? got.integer : low;
 }
@@ -362,7 +362,7 @@ int64_t json_value_int(const struct json_value *value, int64_t low, int64_t high
 double json_value_real(const struct json_value *value, double low, double high)
 {
     struct want want = {.form = FORM_REAL, .real_low = low, .real_high = high};
-    struct got got;
+    struct got got = {0};
     hear_want(value, &want);
     return read_value(value, &want, &got) ? got.real : low;
 }
@@ -370,7 +370,7 @@ double json_value_real(const struct json_value *value, double low, double high)
 const char *json_value_string(const struct json_value *value)
 {
     struct want want = {.form = FORM_STRING};
-    struct got got;
+    struct got got = {0};
     hear_want(value, &want);
     return read_value(value, &want, &got) ? got.string : "";
 }

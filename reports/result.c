@@ -137,9 +137,11 @@ static void write_queues(const struct run_facts *facts, struct buffer *out)
         return;
     buffer_members(out, ",\n  'queues': {");
     for (uint32_t q = 0; q < facts->queue_count; q++) {
-        const uint32_t parent = facts->queues[q].parent;
-        buffer_members(out, ", %s: %s", facts->queues[q].name,
-                       parent != RECORD_QUEUE_ROOT ? facts->queues[parent].name : NULL);
+        const struct record_queue *queue = &facts->queues[q];
+        if (queue->parent == RECORD_QUEUE_ROOT)
+            buffer_members(out, ", %s: null", queue->name);
+        else
+            buffer_members(out, ", %s: %s", queue->name, facts->queues[queue->parent].name);
     }
     buffer_char(out, '}');
 }
