@@ -158,13 +158,15 @@ static void add_by_demand(struct show *show, const struct metrics *metrics, cons
         show_rows_shown(show, shown);
         for (size_t i = 0; i < count && i < max; i++)
             add_row(show, metrics_cut_key(metrics, cut, order[i]), metrics, cut, order[i], columns);
-        if (count > max)
+        if (count > max && max == shown)
+            show_rows_beyond(show, count - max);
+        else if (count > max)
             buffer_format(show_line(show, SHOW_NOTE), "and %zu more, in result.json.", count - max);
     }
     mem_free(order);
 }
 
-void run_cuts_queues(struct show *show, const struct metrics *metrics)
+void run_cuts_queues(struct show *show, const struct metrics *metrics, bool has_page)
 {
     static const struct column columns[] = {{"jobs", "jobs_accepted", view_count},
                                             {"demand", "demand", NULL},
@@ -176,7 +178,11 @@ void run_cuts_queues(struct show *show, const struct metrics *metrics)
                                             {0}};
     enum { AT_ONCE = 15 };
     show_on(show, SHOW_WORDS);
-    add_by_demand(show, metrics, "queue", "Queues by demand", RUN_QUEUES_SHOWN, SIZE_MAX, columns);
+    add_by_demand(show, metrics, "queue", "Queues by demand", RUN_QUEUES_SHOWN, RUN_QUEUES_SHOWN, columns);
+    if (!has_page) {
+        show_on(show, SHOW_ALL);
+        return;
+    }
     show_on(show, SHOW_PAGE);
     if (view_has_tenants(metrics))
         add_by_demand(show, metrics, "tenant", "By tenant", AT_ONCE, RUN_QUEUES_MAX, cut_columns);

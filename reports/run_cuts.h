@@ -12,7 +12,7 @@ void run_cuts_waits(struct show *show, const struct metrics *metrics, bool has_p
 void run_cuts_recorded(struct show *show, const struct metrics *metrics);
 
 /* The queues that asked for most; on the page all cuts. */
-void run_cuts_queues(struct show *show, const struct metrics *metrics);
+void run_cuts_queues(struct show *show, const struct metrics *metrics, bool has_page);
 
 /* What communication cost; nothing if no job declares it. */
 void run_cuts_communication(struct show *show, const struct metrics *metrics);

@@ -429,7 +429,7 @@ struct show *run_show_new(const struct metrics *metrics, const struct run_show *
     add_loop(show, metrics);
     run_cuts_recorded(show, metrics);
     add_reasons(show, metrics);
-    run_cuts_queues(show, metrics);
+    run_cuts_queues(show, metrics, has_page);
     run_cuts_communication(show, metrics);
     add_facts(show, metrics);
     if (has_page)

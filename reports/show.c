@@ -168,6 +168,11 @@ void show_rows_shown(struct show *show, size_t count)
     rows_of(show)->shown = count;
 }
 
+void show_rows_beyond(struct show *show, size_t count)
+{
+    rows_of(show)->beyond = count;
+}
+
 static struct show_cell *add_cell(struct show_rows *rows)
 {
     assert(rows->cell_count < rows->row_count * rows->column_count);

@@ -95,6 +95,8 @@ void show_left(struct show *show);
 
 /* Rows behind as many are folded on the page; text and Markdown count them. */
 void show_rows_shown(struct show *show, size_t count);
+/* Rows that text and Markdown count with these, and that the caller does not make. */
+void show_rows_beyond(struct show *show, size_t count);
 
 void show_row(struct show *show, const char *name);
 /* What the row's name means, for the page. */

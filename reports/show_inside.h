@@ -22,7 +22,7 @@ struct show_rows {
     size_t column_count, head_capacity;
     struct show_cell *cells; /* of row r those from r * column_count on */
     size_t cell_count, cell_capacity;
-    size_t row_count, shown;
+    size_t row_count, shown, beyond;
     bool has_heads, has_marks; /* has_marks: of names */
 };
 

@@ -127,6 +127,11 @@ static void value_text(const struct show_cell *cell, struct buffer *out)
         buffer_format(out, " %c", cell->mark);
 }
 
+static size_t rows_hidden(const struct show_rows *rows)
+{
+    return rows->row_count + rows->beyond - (rows->row_count < rows->shown ? rows->row_count : rows->shown);
+}
+
 static size_t rows_shown(const struct show_rows *rows)
 {
     return rows->row_count < rows->shown ? rows->row_count : rows->shown;
@@ -290,9 +295,9 @@ static void write_rows(struct writer *writer, const struct show_rows *rows)
         buffer_release(&texts[i]);
     mem_free(texts);
     mem_free(widths);
-    if (shown < rows->row_count) {
+    if (rows_hidden(rows) > 0) {
         pad(writer->out, writer->indent + 2);
-        buffer_format(writer->out, "and %zu more\n", rows->row_count - shown);
+        buffer_format(writer->out, "and %zu more\n", rows_hidden(rows));
     }
 }
 
@@ -437,8 +442,8 @@ static void markdown_table(const struct show_rows *rows, struct buffer *out)
                 markdown_cell(rows, r * rows->column_count + c, out);
         buffer_char(out, '\n');
     }
-    if (shown < rows->row_count)
-        buffer_format(out, "\nand %zu more\n", rows->row_count - shown);
+    if (rows_hidden(rows) > 0)
+        buffer_format(out, "\nand %zu more\n", rows_hidden(rows));
 }
 
 static void markdown_line(const struct show_block *block, bool is_in_list, struct buffer *out)
