@@ -317,6 +317,8 @@ static void turn_victim(struct sched *sched, uint32_t slot, bool is_listed)
         slot_list_add(&sched->lists.running[job->queue], &sched->jobs, slot);
     else
         slot_list_remove(&sched->lists.running[job->queue], &sched->jobs, slot);
+    if (sched->policy.preemption->evicts)
+        candidates_list(sched, slot, is_listed);
     if (sched->victim_lists.are_kept) {
         if (is_listed)
             victim_lists_add(sched, slot);

@@ -62,6 +62,7 @@ const char *eviction_check(const struct sched *sched)
 {
     bool is_left = false;
     for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
-        is_left |= sched->plan->node_mark[n] != 0 || sched->node_search->nodes[n].first != 0;
+        is_left |= sched->plan->node_mark[n] != 0 || sched->node_search->nodes[n].first != 0 ||
+                   sched->node_search->nodes[n].milli != 0;
     return is_left ? "something is left of a plan" : NULL;
 }

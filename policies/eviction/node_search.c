@@ -29,7 +29,16 @@ static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding, con
         MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
     scratch->links[scratch->link_count] = (struct unit_link){unit, holding, node->first};
     node->first = ++scratch->link_count;
+    node->milli += piece_milli(piece);
     node->cost.milli = COST_STALE;
+}
+
+static void list_node(struct node_search_scratch *scratch, node_id node)
+{
+    uint32_t place = scratch->listed_count++;
+    scratch->nodes[node].place = place;
+    scratch->listed[place] = node;
+    scratch->least_milli[place] = COST_STALE;
 }
 
 static void link_units(struct sched *sched)
@@ -46,7 +55,7 @@ static void link_units(struct sched *sched)
         const struct node_pool *pool = &sched->cluster->pools[p];
         for (node_id node = pool->first; node < pool->first + pool->node_count; node++)
             if (scratch->nodes[node].first != 0)
-                scratch->listed[scratch->listed_count++] = node;
+                list_node(scratch, node);
     }
 }
 
@@ -298,24 +307,68 @@ static struct offer_cost offer_cost(struct sched *sched, node_id node, const str
     return *cost;
 }
 
+/* A lower bound of the milli that an offer of this node takes.  One more member lacks some whole GPUs; the bound sums
+ * the used milli of the GPUs with the least use.  INT64_MAX: the node cannot make an offer. */
+static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request)
+{
+    const struct ledger *ledger = sched->ledger;
+    const uint32_t type = sched->cluster->nodes[node].type;
+    const uint32_t gpus = sched->cluster->types[type].gpu_count;
+    uint32_t used[NODE_GPUS_MAX], count = 0;
+    int64_t least = 0;
+    int lacking = request->gpus - ledger->index->free_count[node];
+    if (lacking <= 0)
+        return 0; /* it lacks a share, CPUs or memory */
+    if (request->gpus > gpus)
+        return INT64_MAX;
+    if (node_index_is_whole(ledger->index, type)) {
+        least = lacking * GPU_MILLI;
+        return least > sched->node_search->nodes[node].milli ? INT64_MAX : least;
+    }
+    const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
+    for (uint32_t g = 0; g < gpus; g++) {
+        if (cells[g].free == GPU_MILLI)
+            continue;
+        uint32_t milli = (uint32_t)(GPU_MILLI - cells[g].free), at = count++;
+        for (; at > 0 && used[at - 1] > milli; at--)
+            used[at] = used[at - 1];
+        used[at] = milli;
+    }
+    for (uint32_t i = 0; i < count && lacking > 0; i++, lacking--)
+        least += used[i];
+    return lacking > 0 || least > sched->node_search->nodes[node].milli ? INT64_MAX : least;
+}
+
 struct cheapest {
     node_id node; /* NODE_NONE: none yet */
     struct offer_cost cost;
 };
 
-/* The node with the cheapest offer; the first in the order of the search among equals. */
+static void look_at(struct sched *sched, uint32_t place, const struct request *request, struct cheapest *best)
+{
+    node_id node = sched->node_search->listed[place];
+    struct offer_cost cost = offer_cost(sched, node, request);
+    sched->node_search->least_milli[place] = cost.milli;
+    if (cost.milli == INT64_MAX || !is_cheaper(cost, best->cost))
+        return;
+    if (cost.loss_gpu_ns > sched->plan->loss_bound)
+        sched->plan->saw_too_costly = true;
+    else
+        *best = (struct cheapest){node, cost};
+}
+
+/* The node with the cheapest offer.  It reads all lower bounds in one array, and computes an offer only if its bound is
+ * no higher than the best cost so far. */
 static node_id cheapest_node(struct sched *sched, const struct request *request)
 {
     const struct node_search_scratch *scratch = sched->node_search;
     struct cheapest best = {NODE_NONE, {INT64_MAX - 1, INT64_MAX}};
     for (uint32_t n = 0; n < scratch->listed_count; n++) {
-        const struct offer_cost cost = offer_cost(sched, scratch->listed[n], request);
-        if (cost.milli == INT64_MAX || !is_cheaper(cost, best.cost))
-            continue;
-        if (cost.loss_gpu_ns > sched->plan->loss_bound)
-            sched->plan->saw_too_costly = true;
-        else
-            best = (struct cheapest){scratch->listed[n], cost};
+        int64_t *least = &scratch->least_milli[n];
+        if (*least == COST_STALE)
+            *least = least_milli(sched, scratch->listed[n], request);
+        if (*least <= best.cost.milli)
+            look_at(sched, n, request, &best);
     }
     return best.node;
 }
@@ -327,7 +380,7 @@ static void forget_costs(struct sched *sched, const struct unit *unit)
     for (uint32_t h = 0; h < job->holding_count; h++) {
         struct node_victims *victims = &sched->node_search->nodes[sched_job_holding(job, h)->piece.node];
         if (victims->first != 0)
-            victims->cost.milli = COST_STALE;
+            sched->node_search->least_milli[victims->place] = victims->cost.milli = COST_STALE;
     }
 }
 
@@ -367,12 +420,14 @@ void node_search_init(struct sched *sched)
 {
     sched->node_search->nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_victims));
     sched->node_search->listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
+    sched->node_search->least_milli = mem_zalloc(sched->cluster->node_count, sizeof(int64_t));
 }
 
 void node_search_release(struct node_search_scratch *scratch)
 {
     mem_free(scratch->nodes);
     mem_free(scratch->listed);
+    mem_free(scratch->least_milli);
     mem_free(scratch->links);
     mem_free(scratch);
 }

@@ -188,6 +188,8 @@ struct offer_cost { /* of all victims of an offer: the GPUs they hold, then the 
 
 struct node_victims {       /* the candidates on a node; all zero when no search runs */
     uint32_t first;         /* the first link to a unit on the node: index + 1; 0: none */
+    uint32_t place;         /* the node's position in `listed` */
+    int64_t milli;          /* GPUs that these units hold there */
     struct offer_cost cost; /* of the cheapest offer; COST_STALE */
 };
 
@@ -195,6 +197,7 @@ struct node_victims {       /* the candidates on a node; all zero when no search
 struct node_search_scratch {
     struct node_victims *nodes; /* by node_id */
     node_id *listed;            /* the nodes with links, in the order of the search */
+    int64_t *least_milli;       /* by position in `listed`: no offer costs fewer; INT64_MAX: no offer; COST_STALE */
     uint32_t listed_count;
     struct unit_link *links;
     size_t link_capacity;

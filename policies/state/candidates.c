@@ -27,11 +27,30 @@ void candidates_forget(struct sched *sched, uint32_t slot)
     candidates->is_floor_known = false;
 }
 
+void candidates_list(struct sched *sched, uint32_t slot, bool is_listed)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct queue_candidates *candidates = of_queue(sched, job->queue);
+    uint32_t t = 0;
+    while (t < candidates->tally_count && candidates->tallies[t].priority != job->priority)
+        t++;
+    if (t == candidates->tally_count) {
+        assert(is_listed);
+        MEM_GROW(candidates->tallies, candidates->tally_capacity, (size_t)t + 1);
+        candidates->tallies[candidates->tally_count++] = (struct priority_tally){job->priority, 0};
+    }
+    candidates->tallies[t].jobs += is_listed ? 1 : UINT32_MAX;
+    if (candidates->tallies[t].jobs == 0)
+        candidates->tallies[t] = candidates->tallies[--candidates->tally_count];
+}
+
 bool candidates_has_lower(const struct sched *sched, queue_id queue, int32_t priority)
 {
-    const struct slot_list *listed = &sched->lists.running[queue];
-    for (uint32_t i = 0; i < listed->count; i++)
-        if (sched->jobs.jobs[listed->slots[i]].priority < priority)
+    if (queue >= sched->candidates.queue_capacity)
+        return false;
+    const struct queue_candidates *candidates = &sched->candidates.of_queue[queue];
+    for (uint32_t t = 0; t < candidates->tally_count; t++)
+        if (candidates->tallies[t].priority < priority)
             return true;
     return false;
 }
@@ -185,6 +204,23 @@ static bool is_same(const struct victim_candidate *a, const struct victim_candid
            a->save_interval == b->save_interval && (a->save_interval > 0 ? apart % a->save_interval == 0 : apart == 0);
 }
 
+/* Do the tallies hold each priority of the queue's possible victims with the right count? */
+static bool is_tallied(const struct sched *sched, queue_id queue)
+{
+    const struct slot_list *listed = &sched->lists.running[queue];
+    const struct queue_candidates *candidates = &sched->candidates.of_queue[queue];
+    uint32_t jobs = 0;
+    for (uint32_t t = 0; t < candidates->tally_count; t++) {
+        uint32_t counted = 0;
+        for (uint32_t i = 0; i < listed->count; i++)
+            counted += sched->jobs.jobs[listed->slots[i]].priority == candidates->tallies[t].priority;
+        if (counted != candidates->tallies[t].jobs || counted == 0)
+            return false;
+        jobs += counted;
+    }
+    return jobs == listed->count;
+}
+
 /* Is a queue that is noted as settled free of jobs that are starting? */
 static bool is_settled(const struct sched *sched, queue_id queue)
 {
@@ -201,6 +237,9 @@ static bool is_settled(const struct sched *sched, queue_id queue)
 const char *candidates_check(const struct sched *sched)
 {
     uint32_t leaving = 0, leaving_firm = 0;
+    for (queue_id q = 0; q < sched->tree.count && q < sched->candidates.queue_capacity; q++)
+        if (!is_tallied(sched, q))
+            return "the priorities of possible victims are miscounted";
     for (queue_id q = 0; q < sched->tree.count && q < sched->candidates.queue_capacity; q++)
         if (!is_settled(sched, q))
             return "a possible victim is starting, but its queue is noted as settled";
@@ -225,6 +264,8 @@ const char *candidates_check(const struct sched *sched)
 
 void candidates_release(struct sched *sched)
 {
+    for (size_t q = 0; q < sched->candidates.queue_capacity; q++)
+        mem_free(sched->candidates.of_queue[q].tallies);
     mem_free(sched->candidates.of_job);
     mem_free(sched->candidates.of_queue);
 }

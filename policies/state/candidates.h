@@ -32,8 +32,16 @@ struct victim_candidate {
     time_ns unsaved_since, save_interval; /* 0: it does not save by itself */
 };
 
-struct queue_candidates { /* of the jobs that may be victims */
-    uint32_t version;     /* changes whenever a candidate is added or changes */
+struct priority_tally { /* possible victims of one priority */
+    int32_t priority;
+    uint32_t jobs;
+};
+
+struct queue_candidates {           /* of the jobs that may be victims */
+    struct priority_tally *tallies; /* of the priorities that occur, in no order */
+    size_t tally_capacity;
+    uint32_t tally_count;
+    uint32_t version; /* changes whenever a candidate is added or changes */
     bool is_floor_known;
     uint32_t settled_version; /* at this version no candidate was starting */
     int64_t floor_gpu_ns;     /* least preemption cost of all of them, now and later */
@@ -58,7 +66,9 @@ struct preemption_cost candidates_cost(struct victim_candidate *candidate, time_
 /* The run time since its work was last saved. */
 time_ns candidates_unsaved(struct victim_candidate *candidate, time_ns now);
 
-/* Is there a possible victim of lower priority in the queue?  O(possible victims). */
+/* The job becomes a possible victim, or stops being one. */
+void candidates_list(struct sched *sched, uint32_t slot, bool is_listed);
+/* Is there a possible victim of lower priority in the queue?  O(distinct priorities). */
 bool candidates_has_lower(const struct sched *sched, queue_id queue, int32_t priority);
 /* How often the candidates of the queue were added to or changed. */
 uint32_t candidates_version(const struct sched *sched, queue_id queue);
