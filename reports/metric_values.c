@@ -302,16 +302,18 @@ double metrics_value(const struct metrics *metrics, const char *name)
 
 /* ---- JSON ---- */
 
+/* Of names and units, which need no escapes; written for each key of each cut, so without buffer_members. */
 static void write_group(const struct metric *metrics, size_t count, const char *indent, struct buffer *out)
 {
+    const char *separator = "";
     buffer_char(out, '{');
     for (size_t m = 0; m < count; m++) {
         if (!isfinite(metrics[m].value))
             continue;
-        buffer_members(out, ",\n");
-        buffer_string(out, indent);
-        buffer_members(out, "%s: {'value': %g, 'unit': %s, 'better': %s}", metrics[m].name, metrics[m].value,
-                       metrics[m].unit, better_names[metrics[m].better]);
+        buffer_format(out, "%s\n%s\"%s\": {\"value\": ", separator, indent, metrics[m].name);
+        buffer_double(out, metrics[m].value);
+        buffer_format(out, ", \"unit\": \"%s\", \"better\": \"%s\"}", metrics[m].unit, better_names[metrics[m].better]);
+        separator = ",";
     }
     buffer_char(out, '}');
 }
