@@ -33,7 +33,7 @@ enum tally_sum {
     SUM_LIMIT_MILLI_NS, /* the part of SUM_ALLOCATED_MILLI_NS of jobs that were killed at their limit */
     SUM_LOST_GPU_NS,
     SUM_PREEMPTED_GPU_NS,
-    /* of jobs that ran and ended, and of those that completed; each rounded down to a millionth */
+    /* slowdowns in millionths, each rounded down: of jobs that ran and ended, and of jobs that completed */
     SUM_SLOWDOWN_MICRO,
     SUM_SLOWDOWN_COMPLETED_MICRO,
     SUM_WAITS_NS, /* by reason */

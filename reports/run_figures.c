@@ -228,8 +228,9 @@ static struct plot_series distribution(struct show *show, const struct waits_lin
         .label = line->label, .x = x, .y = y, .count = drawn, .colour = line->colour, .is_dashed = line->class < 0};
 }
 
-static const char waits_note[] = "Share of jobs that waited at most so long, from eligible to first start. Jobs still "
-                                 "waiting at the end count with the wait they had so far.";
+static const char waits_note[] =
+    "Share of jobs whose wait, from eligible to first start, was at most the time on the axis. "
+    "Jobs still waiting at the end count with the wait they had so far.";
 
 /* Lines without jobs are left out; false: all are, and there is no figure.  section: begun first; NULL: none. */
 static bool add_waits(struct show *show, const struct waits_line *lines, size_t line_count, const char *title,
@@ -247,23 +248,24 @@ static bool add_waits(struct show *show, const struct waits_line *lines, size_t 
     if (count > 0)
         show_heading(show, title);
     if (count > 0)
-        show_figure(show,
-                    &(struct show_figure){
-                        .plot = {.title = title,
-                                 .description = "Share of jobs that waited at most so long before their first start.",
-                                 .id = id,
-                                 .series = series,
-                                 .series_count = count,
-                                 .x_kind = PLOT_X_DURATION_LOG,
-                                 .y_kind = PLOT_Y_PERCENT,
-                                 .x_min = 1,
-                                 .x_max = longest_s,
-                                 .y_max = 100},
-                        .y_text = "share of jobs",
-                        .x_text = "queue time",
-                        .first = "waited at most",
-                        .marks = wait_marks_s,
-                        .mark_count = WAIT_MARKS});
+        show_figure(
+            show, &(struct show_figure){
+                      .plot = {.title = title,
+                               .description =
+                                   "Share of jobs whose wait before the first start was at most the time on the axis.",
+                               .id = id,
+                               .series = series,
+                               .series_count = count,
+                               .x_kind = PLOT_X_DURATION_LOG,
+                               .y_kind = PLOT_Y_PERCENT,
+                               .x_min = 1,
+                               .x_max = longest_s,
+                               .y_max = 100},
+                      .y_text = "share of jobs",
+                      .x_text = "queue time",
+                      .first = "waited at most",
+                      .marks = wait_marks_s,
+                      .mark_count = WAIT_MARKS});
     return count > 0;
 }
 

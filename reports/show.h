@@ -1,8 +1,8 @@
 /* reports/show.h -- what is shown, as data: a document that one writer for each medium writes.
  *
- * A document is sections.  A section holds lines, tables of typed cells, figures and tiles.  Who has something to show
- * fills a document once; text for a terminal, the page and Markdown are made of it here and nowhere else.  So escaping,
- * widths, colours, phones and paper are in one place.
+ * A document is sections.  A section holds lines, tables of typed cells, figures and tiles.  A run, a comparison
+ * or a plan fills a document once; this module alone makes text for a terminal, an HTML page and Markdown of it.  So
+ * escaping, widths, colours, layouts for phones and for paper are in one place.
  *
  *   struct show *show = show_new("Two policies");
  *   show_section(show, "Queue time");

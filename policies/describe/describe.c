@@ -79,8 +79,9 @@ static struct job_history history_of(const struct sched *sched, uint32_t slot)
                                 .attained_gpu_ns = attained_gpu_ns(facts, sched->now)};
 }
 
-/* The job as it was declared, but for what has changed.  Jobs that it waited for and that have ended did so as it
- * asked: else it had been rejected.  after: memory for those that have not. */
+/* The job as it was declared, but for what has changed: whether it is held, and the jobs that it still waits for.  The
+ * scheduler rejects a job when a job that it waits for ends in another way than it asked for, so those that have ended
+ * need no more be named.  after: memory for those that have not ended. */
 static struct job job_now(const struct sched *sched, uint32_t slot, const struct job *declared, struct job_after *after)
 {
     struct job job = *declared;

@@ -25,8 +25,8 @@
 enum recut_needs { RECUT_INSTANCES, RECUT_GPU, RECUT_NODE };
 
 struct geometry_config {
-    time_ns wait;  /* somebody has waited so long before a GPU is cut for them */
-    time_ns rest;  /* a GPU is left alone for so long after it was cut */
+    time_ns wait;  /* a job must have waited for this time before a GPU is cut for it */
+    time_ns rest;  /* for this time after a GPU was cut it is not cut again */
     uint8_t needs; /* enum recut_needs */
 };
 

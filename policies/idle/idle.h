@@ -38,7 +38,7 @@ struct idle_config {
     uint8_t classes;          /* bits of enum job_class: the jobs that it applies to */
     time_ns window;           /* idle time until a job is told, > 0 */
     time_ns grace;            /* further idle time until it loses space */
-    time_ns rest;             /* an evicted job does not wait for space for so long */
+    time_ns rest;             /* an evicted job comes back to its queue after this time */
 };
 
 struct idle_policy {

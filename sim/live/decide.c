@@ -163,7 +163,7 @@ static void expect_all(struct decider *decider, uint64_t number)
 
 /* ---- the stream ---- */
 
-/* Are the decisions of the input compared with those that are made here? */
+/* Does this process compare its decisions with those in the input? */
 static bool compares(const struct decider *decider)
 {
     return decider->options->is_checked || decider->is_replaying;
@@ -418,7 +418,8 @@ static bool is_same_cluster(const struct cluster *a, const struct cluster *b)
     return is;
 }
 
-/* The header of the log takes the place of the stream's.  Its queues are those that were known when the log began. */
+/* Read the header of the log, which is used in place of the header on standard input.  It holds the queues as they were
+ * when the log began. */
 static struct error take_log_header(struct decider *decider, struct input *log)
 {
     struct wire_header header = {0};

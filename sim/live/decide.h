@@ -23,8 +23,8 @@
  *    the one after these.
  *  - Whenever the process was killed: the log at the end, the answers in it included, is byte for byte that of a
  *    process that never was.  tests/property/test_fact_log.c cuts logs anywhere.
- *  - The decisions in the log must be those that are made in the replay.  A program that decides otherwise ends with
- *    the first difference, and leaves the log as it is.
+ *  - The replay makes each decision of the log once more.  If it makes another one, the program ends with an error that
+ *    names the first difference, and leaves the log as it is.
  *
  * The description (sched_describe) is a shorter stream, of what there is at the end.  It is the log to begin with where
  * the old one has become too long.

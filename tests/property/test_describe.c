@@ -3,8 +3,9 @@
  * same space, and is described alike.
  *
  * How far do its decisions differ in the hour after from those of the scheduler that went on?  The table has the share
- * of decisions that the other does not make: the same one, at the same time.  Worlds are told apart by what stood at
- * the moment of what a description does not carry.  WINDTUNNEL_WORLDS="COUNT" plays so many under each preset. */
+ * of decisions that the other does not make: the same one, at the same time.  A world counts in
+ * the row of the first thing that existed at that moment and that a description does not carry: reservations, planned
+ * starts, back-offs.  WINDTUNNEL_WORLDS="COUNT": the number of worlds under each preset. */
 #include <stdio.h>
 
 #include "tests/support/test.h"
