@@ -11,9 +11,9 @@
  *   sweep_books_release(&books);
  *
  * Law: a file appears whole and is on the disk, or it is not there, whatever becomes of the process or the machine.  A
- * run with a result is done, however often it was made; two different results of a run are an error of the process
- * that comes second.  Of several failures the last counts.  So nothing depends on who made the runs or in what order,
- * and since a key names all that a result depends on, results may be copied from a sweep to another one.
+ * run with a result is done, however often it was made and in whatever order; a process that has another result than
+ * the one that is there ends with an error.  Of a run without a result the last failure counts.  A key names all that a
+ * result depends on, so results may be copied from a sweep to another one.
  */
 #ifndef STUDIES_SWEEP_SWEEP_BOOKS_H
 #define STUDIES_SWEEP_SWEEP_BOOKS_H
