@@ -1,11 +1,11 @@
 /* A description carries over what it says (policies/describe.h): in random worlds under all presets a scheduler is
- * described and replaced by one that was told the description.  Laws: it takes every fact, its laws hold, it holds the
- * same space, and is described alike.
+ * described and replaced by one that was told the description.  Laws: it takes every fact, its laws hold, its books of
+ * each job are those that were described, it holds the same space, and is described alike.
  *
  * How far do its decisions differ in the hour after from those of the scheduler that went on?  The table has the share
- * of decisions that the other does not make: the same one, at the same time.  A world counts in
- * the row of the first thing that existed at that moment and that a description does not carry: reservations, planned
- * starts, back-offs.  WINDTUNNEL_WORLDS="COUNT": the number of worlds under each preset. */
+ * of decisions that the other does not make: the same one, at the same time.  A world counts in the row of the first
+ * thing that existed at that moment and that a description does not carry: reservations, planned starts, back-offs.
+ * WINDTUNNEL_WORLDS="COUNT": the number of worlds under each preset. */
 #include <stdio.h>
 
 #include "tests/support/test.h"
@@ -20,6 +20,7 @@
 #include "tests/support/honest_world.h"
 #include "tests/support/interval.h"
 #include "tests/support/lawful.h"
+#include "tests/support/sched_case.h"
 
 enum { DECISIONS_MAX = 4096, WORLDS_SMALL = 3, WORLDS_FULL = 25 };
 #define HOUR (3600 * TIME_NS_PER_S)
@@ -122,6 +123,82 @@ static void compare_descriptions(const struct honest_world *world, const struct 
     assert_int_equal(a->length, b->length);
 }
 
+/* What it holds, but for claims, as a hash that does not depend on the order. */
+static uint64_t space_of(const struct sched_job *job)
+{
+    uint64_t space = 0;
+    for (uint32_t h = 0; h < job->holding_count; h++) {
+        const struct holding *holding = sched_job_holding(job, h);
+        if (holding->phase != HOLDING_CLAIMED)
+            space +=
+                hash_mix(hash_mix(holding->piece.node, holding->piece.gpu_mask), holding->phase == HOLDING_LEAVING);
+    }
+    return space;
+}
+
+static time_ns run_time_of(const struct job_facts *facts, time_ns now)
+{
+    return facts->ran + (facts->is_serving ? now - facts->attained_at : 0);
+}
+
+#define SAME(field, one, other)                                                                                        \
+    do {                                                                                                               \
+        const long long one_ = (long long)(one), other_ = (long long)(other);                                          \
+        if (one_ != other_)                                                                                            \
+            fail_msg("preset %s, seed %llu, job %u: %s is %lld, and %lld in the one that was told",                    \
+                     policy_preset_texts[world->scenario->preset].name, (unsigned long long)world->scenario->seed, id, \
+                     field, one_, other_);                                                                             \
+    } while (0)
+
+/* Two descriptions would be alike too if neither told a field: the books of each job are compared with those that it
+ * was told from. */
+static void compare_jobs(const struct honest_world *world, const struct sched *old, const struct sched *new)
+{
+    for (job_id id = 0; id < old->jobs.id_count; id++) {
+        const uint32_t a = job_table_find(&old->jobs, id), b = job_table_find(&new->jobs, id);
+        SAME("its being there", a != SLOT_NONE, b != SLOT_NONE);
+        if (a == SLOT_NONE)
+            continue;
+        const struct sched_job *one = &old->jobs.jobs[a], *other = &new->jobs.jobs[b];
+        const struct job_facts *facts = &old->jobs.facts[a], *others = &new->jobs.facts[b];
+        SAME("queue", one->queue, other->queue);
+        SAME("priority", one->priority, other->priority);
+        SAME("evictions", one->evictions, other->evictions);
+        SAME("space", space_of(one), space_of(other));
+        SAME("submit", facts->submit, others->submit);
+        SAME("user", facts->user, others->user);
+        SAME("is_held", facts->is_held, others->is_held);
+        SAME("stale_count", facts->stale_count, others->stale_count);
+        SAME("below_since", facts->below_since, others->below_since);
+        SAME("saved_at", facts->saved_at, others->saved_at);
+        SAME("run time", run_time_of(facts, world->now), run_time_of(others, world->now));
+        SAME("attained", attained_gpu_ns(facts, world->now), attained_gpu_ns(others, world->now));
+        if (space_of(one) != 0)
+            SAME("start", one->decided, other->decided);
+        else
+            SAME("waiting_since", facts->waiting_since, others->waiting_since);
+    }
+}
+
+/* Usage of users is told in thousandths of a unit-second, each rounded down. */
+static uint64_t compare_users(const struct honest_world *world, const struct accounts *old, const struct accounts *new)
+{
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < old->user_count; i++) {
+        const struct account *user = &old->users[i];
+        const int64_t usage = accounts_usage(old, user, world->now);
+        uint32_t k = 0;
+        while (k < new->user_count && (new->users[k].queue != user->queue || new->users[k].user != user->user))
+            k++;
+        assert_true(k < new->user_count);
+        assert_in_range(accounts_usage(new, &new->users[k], world->now) + 1, usage, usage + 2);
+        used += usage > 0;
+    }
+    return used;
+}
+
+static uint64_t users_used; /* accounts with usage that were compared */
+
 static void replace(struct honest_world *world)
 {
     struct buffer before = {0}, after = {0};
@@ -146,6 +223,9 @@ static void replace(struct honest_world *world)
         wire_forget(wire);
     }
     wire_free(wire);
+    compare_jobs(world, world->sched, sched);
+    if (sched->ranks.need_accounts)
+        users_used += compare_users(world, &world->sched->accounts, &sched->accounts);
     sched_free(world->sched);
     world->sched = sched;
     assert_lawful(sched_check(sched));
@@ -236,5 +316,37 @@ TEST(test_described_and_adopted)
             (unsigned long long)table[cause].differing, (unsigned long long)table[cause].decisions,
             table[cause].decisions > 0 ? 100. * (double)table[cause].other / (double)table[cause].decisions : 0.);
     }
-    assert_true(worlds > seeds);
+    assert_true(worlds > seeds && users_used > 0);
+}
+
+static const struct job *only_job(void *self, job_id id)
+{
+    (void)id;
+    return self;
+}
+
+/* Random worlds set few clocks: here each part of what became of a job before has a value of its own. */
+TEST(test_history_is_described)
+{
+    static const struct job_history history = {.evictions = 3,
+                                               .stale_count = 2,
+                                               .waiting_since = SECONDS(5),
+                                               .below_since = TIME_NEVER,
+                                               .saved_at = SECONDS(4),
+                                               .ran = SECONDS(3),
+                                               .attained_gpu_ns = 7};
+    const struct fact fact = {.kind = FACT_JOB_HISTORY_TOLD, .now = SECONDS(9), .id = 0, .history = history};
+    struct sched_case c;
+    struct job job = sched_case_job(0, 1, 4, 50);
+    struct buffer line = {0}, out = {0};
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{\"order\": [\"fifo\"]}");
+    sched_job_history_told(c.sched, 0, &history, SECONDS(9));
+    sched_case_submit(&c, job, SECONDS(9));
+    sched_describe(c.sched, text_of("{}"), only_job, &job, &out);
+    wire_write_fact(&line, c.cluster, c.queues, &fact);
+    if (strstr(buffer_c_string(&out), buffer_c_string(&line)) == NULL)
+        fail_msg("no %s in %s", line.bytes, out.bytes);
+    buffer_release(&line);
+    buffer_release(&out);
+    sched_case_close(&c);
 }
