@@ -273,8 +273,9 @@ static const char *user_name(const void *users, size_t id)
 static void add_lead(struct show *show, const struct trace_page *page, const struct workload_facts *facts)
 {
     struct buffer *out = show_line(show, SHOW_LEAD);
-    view_words(out, "%g jobs in %E · %a GPU h · format %s", (double)page->all.jobs, time_to_seconds(page->last_submit),
-               page->all.gpu_h, facts->format);
+    const double span_s = time_to_seconds(page->last_submit);
+    view_words(out, "%g jobs in %E · %a GPU h · format %s", (double)page->all.jobs, span_s, page->all.gpu_h,
+               facts->format);
     if (facts->bad_line_count > 0)
         view_words(out, " · %g unreadable lines left out", (double)facts->bad_line_count);
     for (uint32_t i = 0; i < facts->skipped.reason_count; i++)

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "policies/config/presets.h"
 #include "policies/describe.h"
+#include "policies/quota/usage.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/state/sched_state.h"
 #include "policies/wire.h"
@@ -347,6 +348,38 @@ TEST(test_history_is_described)
     if (strstr(buffer_c_string(&out), buffer_c_string(&line)) == NULL)
         fail_msg("no %s in %s", line.bytes, out.bytes);
     buffer_release(&line);
+    buffer_release(&out);
+    sched_case_close(&c);
+}
+
+/* A queue that held the whole cluster for a while, under a quota policy that remembers past usage. */
+TEST(test_usage_of_queues_is_described)
+{
+    struct sched_case c;
+    struct job job = sched_case_job(0, 1, 4, 50);
+    struct buffer out = {0};
+    struct text header, lines;
+    struct json_doc *doc;
+    struct wire_header read;
+    struct queue_table *queues = queue_table_new();
+    const queue_id queue = queue_table_add(queues, TEXT("a"), QUEUE_ROOT);
+    sched_case_open(&c, cluster_uniform_new(1, 4), queues,
+                    "{\"order\": [\"fifo\"], \"quota\": {\"policy\": \"fairshare\", \"usage_weight\": 1, "
+                    "\"window_s\": 3600}}");
+    job.queue = queue;
+    sched_case_submit(&c, job, 0);
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    sched_case_cycle(&c, SECONDS(1800));
+    const int64_t usage = usage_ppm(&c.sched->tree, queue, RESOURCE_GPU);
+    assert_true(usage > 0);
+    sched_describe(c.sched, text_of("{}"), only_job, &job, &out);
+    lines = (struct text){out.bytes, out.length};
+    text_cut(&lines, '\n', &header);
+    assert_false(error_is(wire_header_parse(&doc, "description", header)));
+    assert_false(error_is(wire_header_read(&read, doc)));
+    assert_int_equal(read.queues->queues[queue].usage_ppm, usage);
+    wire_header_release(&read);
+    json_doc_free(doc);
     buffer_release(&out);
     sched_case_close(&c);
 }
