@@ -59,9 +59,10 @@ void policy_check_text(const struct policy_check *check, struct buffer *out)
 static void write_law_json(const struct policy_check *check, int law, struct buffer *out)
 {
     const struct check_finding *finding = &check->findings[law];
+    const bool holds = finding->broken_count == 0;
     buffer_members(out, ",\n  {'law': %s, 'claimed': %hhd, 'holds': %hhd, 'seen': %llu, 'broken_worlds': %zu",
-                   check_laws[law].name, is_told(check, law), finding->broken_count == 0,
-                   (unsigned long long)check->seen[law], finding->broken_count);
+                   check_laws[law].name, is_told(check, law), holds, (unsigned long long)check->seen[law],
+                   finding->broken_count);
     if (finding->broken_count > 0)
         buffer_members(out, ",\n   'what': %s, 'world': %s", finding->what, finding->world);
     if (finding->broken_count > 0 && finding->folder != NULL) {
