@@ -195,7 +195,8 @@ static void forget_told(struct monitor *monitor)
     const uint32_t left = monitor->reading_count - monitor->first;
     if (monitor->first < left)
         return;
-    memmove(monitor->readings, &monitor->readings[monitor->first], left * sizeof *monitor->readings);
+    if (left > 0)
+        memmove(monitor->readings, &monitor->readings[monitor->first], left * sizeof *monitor->readings);
     monitor->first = 0;
     monitor->reading_count = left;
 }
