@@ -6,7 +6,8 @@
 struct error verdicts_check(const struct comparison_options *options)
 {
     if (options->fork != NULL)
-        return error_new(ERROR_USAGE, "'--assumptions' runs the sides from their beginning, and these go on from a moment");
+        return error_new(ERROR_USAGE,
+                         "'--assumptions' runs the sides from their beginning, and these go on from a moment");
     for (size_t side = 0; side < options->side_count; side++)
         if (options->sides[side].record != NULL || options->sides[side].baseline != NULL)
             return error_new(ERROR_USAGE,
@@ -149,7 +150,8 @@ enum verdict_change verdicts_change(const struct verdicts *verdicts, size_t of_c
     const size_t at = side * verdicts->row_count + row;
     if (verdicts->cases[of_case].failure != NULL)
         return VERDICT_HOLDS;
-    return change(direction(verdicts->cases[0].verdicts[at].mark), direction(verdicts->cases[of_case].verdicts[at].mark));
+    return change(direction(verdicts->cases[0].verdicts[at].mark),
+                  direction(verdicts->cases[of_case].verdicts[at].mark));
 }
 
 enum verdict_change verdicts_change_of_gates(const struct verdicts *verdicts, size_t of_case)

@@ -5,7 +5,7 @@
  *   ... verdicts.cases[0] is the comparison as it is, each of the others takes one alternative ...
  *   verdicts_release(&verdicts);                                       (on error too)
  *
- * What is assumed, and the alternatives, come from the jobs of all sides (studies/run/assumptions.h).  Each alternative
+ * What is assumed, and the alternatives, come from the jobs of all sides (studies/run/assumptions.h).  An alternative
  * is set on every side, and the comparison is made once more, with the same gates, seeds and metric.
  *
  * Words.  A verdict is the mark of a difference (reports/difference.h), or the state of the gates.  It turns where it is
@@ -41,7 +41,7 @@ struct verdicts {
     struct assumed_list assumed;         /* texts are constant */
     struct alternatives alternatives;    /* texts in the arena */
     struct verdict_case cases[1 + ALTERNATIVES_MAX];
-    size_t case_count; /* fewer than there are alternatives: it was stopped */
+    size_t case_count;                             /* fewer than there are alternatives: it was stopped */
     struct metric_selector rows[VERDICT_ROWS_MAX]; /* the metric of the whole run, and of each class */
     size_t row_count;
     struct arena arena;
@@ -53,7 +53,8 @@ enum verdict_change { VERDICT_HOLDS, VERDICT_FADES, VERDICT_TURNS };
 struct error verdicts_check(const struct comparison_options *options) MUST_CHECK;
 
 /* Of a comparison that was run.  A stop is no error. */
-struct error verdicts_run(struct verdicts *verdicts, const struct comparison *comparison, const char *metric) MUST_CHECK;
+struct error verdicts_run(struct verdicts *verdicts, const struct comparison *comparison,
+                          const char *metric) MUST_CHECK;
 void verdicts_release(struct verdicts *verdicts);
 
 /* How the verdict of a case on a side and a row differs from that as it is; and that of the gates. */

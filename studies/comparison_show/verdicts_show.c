@@ -51,7 +51,8 @@ static void say_gates(struct show *show, const struct verdicts *verdicts, size_t
     const enum verdict_change change = verdicts_change_of_gates(verdicts, of_case);
     if (!has_gates(verdicts) || change == VERDICT_HOLDS)
         return;
-    buffer_format(show_line(show, change == VERDICT_TURNS ? SHOW_WARNING : SHOW_PLAIN), "%s the gates are %s as it is, %s with %s.",
+    buffer_format(show_line(show, change == VERDICT_TURNS ? SHOW_WARNING : SHOW_PLAIN),
+                  "%s the gates are %s as it is, %s with %s.",
                   change == VERDICT_TURNS ? "The verdict depends on it:" : "Less clear:",
                   gate_state_names[verdicts->cases[0].gates], gate_state_names[verdicts->cases[of_case].gates],
                   verdicts->cases[of_case].of->name);

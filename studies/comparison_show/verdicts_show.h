@@ -1,5 +1,5 @@
-/* studies/comparison_show/verdicts_show.h -- what the verdict of a comparison depends on (studies/comparison/verdicts.h),
- * for people and for programs.
+/* studies/comparison_show/verdicts_show.h -- what the verdict of a comparison depends on, for people and for programs
+ * (studies/comparison/verdicts.h).
  *
  * Law: whether a verdict turns or fades is said once, by verdicts_change; this shows it.
  */

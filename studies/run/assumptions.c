@@ -154,9 +154,7 @@ static const struct {
     {.what = CHECKPOINTS,
      .name = "a checkpoint every 30 minutes",
      .row = "{\"set\":{\"checkpoint_interval_s\":\"30m\"}}"},
-    {.what = CHECKPOINTS,
-     .name = "a checkpoint every 4 hours",
-     .row = "{\"set\":{\"checkpoint_interval_s\":\"4h\"}}"},
+    {.what = CHECKPOINTS, .name = "a checkpoint every 4 hours", .row = "{\"set\":{\"checkpoint_interval_s\":\"4h\"}}"},
     {.what = RUN_TIMES, .name = "run times known exactly", .set = "world.estimates={\"kind\":\"perfect\"}"},
     {.what = RUN_TIMES,
      .name = "estimates of twice the run time",
@@ -227,8 +225,8 @@ static void find_alternatives(const struct scenario *scenario, const struct assu
             put_row(scenario, choices[c].row, &text);
         else
             buffer_string(&text, choices[c].set);
-        out->of[out->count++] = (struct alternative){
-            choices[c].what, choices[c].name, arena_copy(arena, (struct text){text.bytes, text.length})};
+        out->of[out->count++] = (struct alternative){choices[c].what, choices[c].name,
+                                                     arena_copy(arena, (struct text){text.bytes, text.length})};
     }
     buffer_release(&text);
 }

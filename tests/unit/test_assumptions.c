@@ -1,14 +1,14 @@
 /* tests/unit/test_assumptions.c -- what no job says is told where it matters, and only there. */
 #include "tests/support/test.h"
 
+#include "studies/run/assumptions.h"
 #include "tests/support/json_text.h"
 #include "tests/support/scratch.h"
-#include "studies/run/assumptions.h"
 
 #define CSV "job_id,submit_s,duration_s,gpus"
 #define ONE "'cluster': {'pools': [{'nodes': 4, 'gpus_per_node': 8}]}"
 #define TWO                                                                                                            \
-    "'cluster': {'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 8, 'gpu_model': 'a100-80gb'}, "                 \
+    "'cluster': {'pools': [{'name': 'a', 'nodes': 1, 'gpus_per_node': 8, 'gpu_model': 'a100-80gb'}, "                  \
     "{'name': 'h', 'nodes': 2, 'gpus_per_node': 8, 'gpu_model': 'h100-80gb'}]}"
 
 static struct assumed_list assumed;
@@ -22,8 +22,7 @@ static void expect(const char *csv, const char *scenario, const char *what)
     scratch_write("jobs.csv", csv, strlen(csv));
     buffer_format(&text, "{%s}", scenario);
     const char *path = scratch_write_json("s.json", buffer_c_string(&text));
-    struct error error =
-        assumptions_survey(&(struct scenario_options){.path = path}, &arena, &assumed, &alternatives);
+    struct error error = assumptions_survey(&(struct scenario_options){.path = path}, &arena, &assumed, &alternatives);
     if (error_is(error))
         fail_msg("%s: %s", scenario, error_message(&error));
     for (size_t i = 0; i < assumed.count; i++)
@@ -77,8 +76,10 @@ TEST(each_alternative_says_what_was_assumed)
     scratch_write("jobs.csv", csv, sizeof csv - 1);
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
         struct buffer text = {0};
-        buffer_format(&text, "{" TWO ",'workload': {'trace': 'jobs.csv', 'defaults': [{'set': {'restart_s': 1}}]}, "
-                             "'policy': {'preset': '%s'}}", policies[p]);
+        buffer_format(&text,
+                      "{" TWO ",'workload': {'trace': 'jobs.csv', 'defaults': [{'set': {'restart_s': 1}}]}, "
+                      "'policy': {'preset': '%s'}}",
+                      policies[p]);
         const char *path = scratch_write_json("s.json", buffer_c_string(&text));
         buffer_release(&text);
         struct scenario_options options = {.path = path};

@@ -56,7 +56,8 @@ TEST(what_a_job_says_stays)
     const struct job *silent = &read.jobs[0], *says = &read.jobs[1];
     assert_int_equal(silent->priority, 75);
     assert_int_equal(silent->class, JOB_INFERENCE);
-    assert_true(silent->checkpoint.interval == 1800 * TIME_NS_PER_S && silent->checkpoint.restart == 60 * TIME_NS_PER_S);
+    assert_true(silent->checkpoint.interval == 1800 * TIME_NS_PER_S &&
+                silent->checkpoint.restart == 60 * TIME_NS_PER_S);
     assert_true(silent->checkpoint.duration == 5 * TIME_NS_PER_S && silent->limit == 86400 * TIME_NS_PER_S);
     assert_true(silent->estimate == 3600 * TIME_NS_PER_S && !silent->is_preemptible && !silent->is_firm_by_priority);
     assert_int_equal(says->priority, 10);
@@ -106,8 +107,10 @@ TEST(a_gpu_model_is_one_of_the_clusters)
     const char *name = cluster->models[0].name;
     struct buffer defaults = {0}, csv = {0};
     buffer_format(&defaults, "[{'gpus_min': 2, 'set': {'gpu_model': '%s'}}, {'set': {'gpu_model': 'other'}}]", name);
-    buffer_format(&csv, "job_id,submit_s,duration_s,gpus,gpu_model,cpus\n1,0,60,8,,\n2,0,60,8,other,\n3,0,60,1,%s,\n4,0,60,0,,1\n",
-                  name);
+    buffer_format(
+        &csv,
+        "job_id,submit_s,duration_s,gpus,gpu_model,cpus\n1,0,60,8,,\n2,0,60,8,other,\n3,0,60,1,%s,\n4,0,60,0,,1\n",
+        name);
     struct trace_case read = read_with(buffer_c_string(&defaults), buffer_c_string(&csv), cluster);
     assert_int_equal(read.jobs[0].first.request.gpu_models, 1);
     assert_int_not_equal(read.jobs[1].first.request.gpu_models & 1, 1);
@@ -122,9 +125,9 @@ TEST(a_gpu_model_is_one_of_the_clusters)
 /* A trace excludes checkpoints where attempts failed before. */
 TEST(attempts_that_failed_get_no_checkpoints)
 {
-    struct trace_case read = read_with("[{'set': {'checkpoint_interval_s': 60, 'restart_s': 3}}]",
-                                       "job_id,submit_s,duration_s,gpus,failed_attempts_s\n1,0,60,1,5;6\n2,0,60,1,\n",
-                                       NULL);
+    struct trace_case read =
+        read_with("[{'set': {'checkpoint_interval_s': 60, 'restart_s': 3}}]",
+                  "job_id,submit_s,duration_s,gpus,failed_attempts_s\n1,0,60,1,5;6\n2,0,60,1,\n", NULL);
     assert_true(read.jobs[0].checkpoint.interval == 0 && read.jobs[0].checkpoint.restart == 3 * TIME_NS_PER_S);
     assert_true(read.jobs[1].checkpoint.interval == 60 * TIME_NS_PER_S);
     trace_case_release(&read);
