@@ -1,5 +1,7 @@
 /* tests/unit/test_date.c -- dates as people write them: every day of some years in each way, and no order is guessed.
  */
+#include <stdio.h>
+
 #include "tests/support/test.h"
 
 #include "base/date.h"
