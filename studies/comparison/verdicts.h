@@ -9,8 +9,8 @@
  * is set on every side, and the comparison is made once more, with the same gates, seeds and metric.
  *
  * Words.  A verdict is the mark of a difference (reports/difference.h), or the state of the gates.  It turns where it
- * is better as it is and worse with an alternative or the reverse, or where gates that pass fail or the reverse.  It fades
- * where it is clear as it is and not with an alternative, or the reverse.
+ * is better as it is and worse with an alternative or the reverse, or where gates that pass fail or the reverse.  It
+ * fades where it is clear as it is and not with an alternative, or the reverse.
  *
  * Law: the first case has the numbers of the comparison itself, to the last bit.  Test: tests/cli/assumptions.sh.
  *
