@@ -98,6 +98,8 @@ static void add_lead(struct show *show, const struct metrics *metrics, const str
         view_words(show_line(show, SHOW_LEAD), "counted and measured after a warm-up of %E",
                    time_to_seconds(facts->warmup));
     add_until(show, facts);
+    if (options->assumed != NULL)
+        assumed_lead(show, options->assumed);
 }
 
 static void add_warnings(struct show *show, const struct metrics *metrics)
