@@ -72,19 +72,16 @@ double change_rank_p(const struct pairs *pairs, const struct change_how *how)
     struct scaled scaled = scaled_new(pairs, how);
     for (size_t i = 0; i < pairs->a_count; i++)
         scaled.a[i] += scaled.null;
-    const double p = how->is_unpaired
-                         ? rank_test_samples(scaled.a, pairs->a_count, scaled.b, pairs->b_count).p
-                         : rank_test_pairs(scaled.a, scaled.b, pairs->b_count).p;
+    const double p = how->is_unpaired ? rank_test_samples(scaled.a, pairs->a_count, scaled.b, pairs->b_count).p
+                                      : rank_test_pairs(scaled.a, scaled.b, pairs->b_count).p;
     scaled_free(&scaled);
     return p;
 }
 
 struct change change_none(double level)
 {
-    return (struct change){.value = NAN,
-                           .low = -INFINITY,
-                           .high = INFINITY,
-                           .of = inference_none(INFERENCE_TOO_FEW, 0, 0, level)};
+    return (struct change){
+        .value = NAN, .low = -INFINITY, .high = INFINITY, .of = inference_none(INFERENCE_TOO_FEW, 0, 0, level)};
 }
 
 /* ---- Words ---- */

@@ -6,14 +6,14 @@
  * Where both sides are positive in every seed, a change is a part of the base: the mean over the seeds of
  * ln(candidate / base), told as e^mean - 1.  That is the geometric mean of the seeds' ratios less 1, so it needs no
  * division by a mean, its interval never reaches below -100 %, and a seed counts by its ratio, not by its size.  Else
- * (a value is 0 or negative somewhere) a change is the mean of candidate - base, in the metric's unit.
+ * (a value is 0 or negative in a seed) a change is the mean of candidate - base, in the metric's unit.
  *
  * Law: value, low and high have the same unit, and come from one test: the interval leaves a bound out if and only if
  * the test at 1 - level says that the mean is not on the bound.
  *
  * The bound of the test is 0, or with `part` r that of a change by the part r of the base: the mean of
- * ln(b / ((1 + r) a)), or where there is no ratio of b - (1 + r) a.  The interval of the latter is told moved by r times
- * the base's mean, beside `bound`, which is that amount.
+ * ln(b / ((1 + r) a)), or where there is no ratio of b - (1 + r) a.  The interval of the latter is told moved by r
+ * times the base's mean, beside `bound`, which is that amount.
  *
  * Tests: paired t; Welch's t of the two sides' values (or logarithms) without pairs.  Degenerate samples: inference.h.
  */
@@ -33,11 +33,11 @@ struct change_how {
 };
 
 struct change {
-    bool is_ratio;            /* value, low, high, bound are parts of the base: 0.05 is +5 % */
-    double value, low, high;  /* of the candidate against the base; no interval: -INFINITY, INFINITY */
-    double bound;             /* the bound of the test in the same unit; 0 without one */
-    double beyond;            /* > 0: the value is above the bound; < 0: below; 0: on it to the last bit */
-    struct inference of;      /* of the mean that was tested, on its own scale: state, method, n, p, level */
+    bool is_ratio;           /* value, low, high, bound are parts of the base: 0.05 is +5 % */
+    double value, low, high; /* of the candidate against the base; no interval: -INFINITY, INFINITY */
+    double bound;            /* the bound of the test in the same unit; 0 without one */
+    double beyond;           /* > 0: the value is above the bound; < 0: below; 0: on it to the last bit */
+    struct inference of;     /* of the mean that was tested, on its own scale: state, method, n, p, level */
 };
 
 /* Both sides have values.  */

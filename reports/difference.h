@@ -43,13 +43,13 @@ struct difference {
     struct metric_selector of;
     const char *unit;
     enum better better;
-    char mark;                          /* = ~ + - * ? */
-    size_t n, missing;                  /* pairs used (unpaired: values of the candidate), and left out */
-    double base, candidate;             /* means of what was used; NAN: none */
-    double difference;                  /* candidate - base; NAN: none */
-    struct change change;               /* with its interval at the level of the look, and p */
-    double size;                        /* how much it matters; set by differences_measure */
-    double p_rank;                      /* Wilcoxon's, or Mann and Whitney's: a check */
+    char mark;              /* = ~ + - * ? */
+    size_t n, missing;      /* pairs used (unpaired: values of the candidate), and left out */
+    double base, candidate; /* means of what was used; NAN: none */
+    double difference;      /* candidate - base; NAN: none */
+    struct change change;   /* with its interval at the level of the look, and p */
+    double size;            /* how much it matters; set by differences_measure */
+    double p_rank;          /* Wilcoxon's, or Mann and Whitney's: a check */
 };
 
 /* base, candidate: by seed; NAN: no value.  base_count == count unless how->is_unpaired. */

@@ -77,12 +77,8 @@ static struct change infer(const struct tested *tested, double level)
     if (!tested->is_alone)
         return change_of(&tested->pairs, &how);
     const struct inference of = student_one(tested->pairs.b, tested->pairs.b_count, how.null, level);
-    return (struct change){.value = of.mean,
-                           .low = of.low,
-                           .high = of.high,
-                           .bound = how.null,
-                           .beyond = of.mean - how.null,
-                           .of = of};
+    return (struct change){
+        .value = of.mean, .low = of.low, .high = of.high, .bound = how.null, .beyond = of.mean - how.null, .of = of};
 }
 
 static double p_by_rank(const struct tested *tested)
@@ -229,8 +225,8 @@ static void conclude(const struct tested *tested, double level, bool is_decided,
     if (!tested->is_alone)
         return;
     result->base_is = base_of(tested, level);
-    const bool is_broken_by_both = result->base_is == GATE_BASE_BEYOND && change.of.p <= level &&
-                                   is_bad(tested, change.beyond);
+    const bool is_broken_by_both =
+        result->base_is == GATE_BASE_BEYOND && change.of.p <= level && is_bad(tested, change.beyond);
     if (is_last && !is_decided && is_broken_by_both && result->half_missing == 0) {
         result->state = GATE_PASSED;
         result->is_settled = true;
@@ -332,8 +328,7 @@ size_t gates_need(const struct gate_rule *rule, struct gate_result *results, siz
         undecided += results[i].state == GATE_INCONCLUSIVE;
     for (size_t i = 0; i < count; i++) {
         results[i].seeds_needed = needed_by(rule, &results[i], undecided);
-        if (results[i].seeds_needed > 0 &&
-            (most == SIZE_MAX || results[i].seeds_needed > results[most].seeds_needed))
+        if (results[i].seeds_needed > 0 && (most == SIZE_MAX || results[i].seeds_needed > results[most].seeds_needed))
             most = i;
     }
     return most;

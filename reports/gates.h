@@ -123,21 +123,21 @@ struct gate_rule {
 struct gate_result {
     enum gate_state state;
     bool is_settled; /* its test is decided, or there are no values: more seeds are not expected to change the state */
-    enum inference_method method;       /* of the verdict: METHOD_PAIRED_T, METHOD_EQUAL, METHOD_EXACT, ... */
-    size_t n;                           /* pairs used; of `max` and `min`, and without pairs: values of the candidate */
-    size_t missing;                     /* seeds left out because neither side, or just one, has a value */
-    size_t half_missing;                /* the part of them where just one has */
-    double base, candidate;             /* means of what was used; NAN: not known */
-    double difference;                  /* candidate - base; NAN as above */
-    bool is_ratio;                      /* value, low, high and bound are parts of the base: 0.05 is +5 % */
-    double value, low, high;            /* the change (of `max` and `min` the candidate's mean), and its interval; none:
+    enum inference_method method; /* of the verdict: METHOD_PAIRED_T, METHOD_EQUAL, METHOD_EXACT, ... */
+    size_t n;                     /* pairs used; of `max` and `min`, and without pairs: values of the candidate */
+    size_t missing;               /* seeds left out because neither side, or just one, has a value */
+    size_t half_missing;          /* the part of them where just one has */
+    double base, candidate;       /* means of what was used; NAN: not known */
+    double difference;            /* candidate - base; NAN as above */
+    bool is_ratio;                /* value, low, high and bound are parts of the base: 0.05 is +5 % */
+    double value, low, high;      /* the change (of `max` and `min` the candidate's mean), and its interval; none:
                                          * -INFINITY, INFINITY */
-    double bound;                       /* in the same unit: of a relative bound without a ratio, its part of the base */
-    double level;                       /* of the interval, after Holm and looks: 0.99 */
-    double p;                           /* two-sided, of a mean on the bound; before Holm */
-    double p_rank;                      /* the same by ranks (Wilcoxon, or Mann and Whitney): a check */
-    enum gate_base base_is;             /* of `max` and `min` with a base */
-    size_t seeds_needed;                /* set by gates_need */
+    double bound;                 /* in the same unit: of a relative bound without a ratio, its part of the base */
+    double level;                 /* of the interval, after Holm and looks: 0.99 */
+    double p;                     /* two-sided, of a mean on the bound; before Holm */
+    double p_rank;                /* the same by ranks (Wilcoxon, or Mann and Whitney): a check */
+    enum gate_base base_is;       /* of `max` and `min` with a base */
+    size_t seeds_needed;          /* set by gates_need */
 };
 
 /* Judge all tests as one set.  results[i] is of tests[i]. */
@@ -151,9 +151,9 @@ enum gate_state gates_state(const struct gate_result *results, size_t count);
 bool gates_are_settled(const struct gate_result *results, size_t count);
 
 /* How many seeds would decide: set `seeds_needed` of the inconclusive gates, at the spread measured so far.  With that
- * many seeds in all (looks_up_to of it) such a gate is decided four times in five, if nothing but these n seeds is known
- * of its mean (looks_needed); its level is that of a set of the gates that are not decided.  0: not known, since no
- * spread was seen or a side lacks values; GATES_SEEDS_MORE: more than GATES_SEEDS_MOST.
+ * many seeds in all (looks_up_to of it) such a gate is decided four times in five, if nothing but these n seeds is
+ * known of its mean (looks_needed); its level is that of a set of the gates that are not decided.  0: not known, since
+ * no spread was seen or a side lacks values; GATES_SEEDS_MORE: more than GATES_SEEDS_MOST.
  * Returns the index of the gate that needs most, which holds the set up; SIZE_MAX: none. */
 enum { GATES_SEEDS_MOST = 1000 };
 #define GATES_SEEDS_MORE SIZE_MAX

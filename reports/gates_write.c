@@ -42,7 +42,7 @@ static void write_interval(const struct gate *gate, const struct gate_result *re
 {
     if (result->method == METHOD_EQUAL) {
         buffer_format(out,
-                      is_of_one_side(gate)       ? " (the base's values in all %zu seeds)"
+                      is_of_one_side(gate)      ? " (the base's values in all %zu seeds)"
                       : result->difference == 0 ? " in all %zu seeds"
                                                 : " (on the bound in all %zu seeds)",
                       result->n);
@@ -170,8 +170,10 @@ void gate_write_json(const struct gate_test *test, const struct gate_result *res
                    result->missing, result->half_missing);
     buffer_members(out, ", 'base': %g, 'candidate': %g, 'difference': %g, 'estimator': %s, 'value': %g, 'low': %g",
                    result->base, result->candidate, result->difference,
-                   is_of_one_side(gate) ? "mean" : result->is_ratio ? "ratio" : "difference", result->value,
-                   result->low);
+                   is_of_one_side(gate) ? "mean"
+                   : result->is_ratio   ? "ratio"
+                                        : "difference",
+                   result->value, result->low);
     buffer_members(out, ", 'high': %g, 'bound': %g, 'level': %g, 'p': %g, 'p_rank': %g", result->high, result->bound,
                    result->level > 0 ? result->level : NAN, result->p, result->p_rank);
     if (is_of_one_side(gate) && result->base_is != GATE_BASE_UNKNOWN)

@@ -52,8 +52,8 @@ static struct error read_seeds(struct compare *compare)
     if (compare->options.is_sequential)
         return ERROR_OK;
     if (args_string(compare->args, "seeds-max") != NULL)
-        return error_new(ERROR_USAGE, "'--seeds %s' runs just so many; '--seeds-max' bounds the looks of '--seeds auto'",
-                         value);
+        return error_new(ERROR_USAGE,
+                         "'--seeds %s' runs just so many; '--seeds-max' bounds the looks of '--seeds auto'", value);
     if (!text_to_int64(text_of(value), 1, COMPARISON_SEEDS_MAX, &count))
         return error_new(ERROR_USAGE, "'--seeds' must be 'auto' or an integer from 1 to %d, got '%s'",
                          COMPARISON_SEEDS_MAX, value);

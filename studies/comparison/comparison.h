@@ -149,7 +149,7 @@ struct comparison {
     struct gates gates;
     struct comparison_verdict *verdicts;
     size_t verdict_count;
-    size_t holding; /* the inconclusive verdict that needs most seeds to be decided (gates_need); SIZE_MAX: none */
+    size_t holding;  /* the inconclusive verdict that needs most seeds to be decided (gates_need); SIZE_MAX: none */
     char **warnings; /* one line each, without a line end */
     size_t warning_count, warning_capacity;
     size_t caveat_count;            /* the first warnings: every format says them before any difference */

@@ -100,9 +100,10 @@ TEST(test_coverage_of_changes)
         for (size_t i = 0; i < 3; i++) {
             const double ratio = cover_change(counts[i], spreads[s], true, runs);
             const double amount = cover_change(counts[i], spreads[s], false, runs);
-            printf("note: changes, base spread %g, n = %zu: a 95 %% interval holds the truth in %.1f %% (ratio), %.1f %% "
-                   "(amount)\n",
-                   spreads[s], counts[i], 100 * ratio, 100 * amount);
+            printf(
+                "note: changes, base spread %g, n = %zu: a 95 %% interval holds the truth in %.1f %% (ratio), %.1f %% "
+                "(amount)\n",
+                spreads[s], counts[i], 100 * ratio, 100 * amount);
             assert_true(fabs(ratio - 0.95) < error && fabs(amount - 0.95) < error);
         }
 }

@@ -143,7 +143,8 @@ says said.err "'--seeds-max' bounds the looks of '--seeds auto'"
 # ---- An inconclusive gate names the seeds that decide, and is decided with them. ----
 
 gate '{"metric": "queue_time_p95_s", "class": "training", "max_increase": "5%"}'
-compare 11 --scenario mix.json --side a --side b:cluster.pools.h100.nodes=11 --seeds-max 3 --gates gates.json --format json
+compare 11 --scenario mix.json --side a --side b:cluster.pools.h100.nodes=11 --seeds-max 3 --gates gates.json \
+    --format json
 mv said.out c.json
 ask 'd["seeds"], d["gates"][0]["seeds_needed"] > 3' '(3, True)'
 named=$(python3 -c 'import json; print(int(json.load(open("c.json"))["gates"][0]["seeds_needed"]))')

@@ -86,7 +86,7 @@ annotations <<'END'
 ::error title=windtunnel compare,file=gates.json,line=5
 ::notice title=windtunnel compare
 END
-form='windtunnel: jobs_completed of training: [-+0-9.]* (interval [-+0-9.]* to [-+0-9.]*), at most -1,000 allowed: failed'
+form='windtunnel: jobs_completed of training: [^ ]* (interval [^ ]* to [^ ]*), at most -1,000 allowed: failed'
 grep -q "^::error .*::$form%0Afirst decision that differs: " \
     c.txt || fail "no reason in: $(cat c.txt)"
 

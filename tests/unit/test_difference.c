@@ -110,7 +110,8 @@ TEST(test_words)
  * %)" where the base's mean is uncertain, "+496.7 % (+14m 19s to +1h 29m)" where it may be zero. */
 TEST(test_value_and_interval_have_one_unit)
 {
-    static const double ups[] = {2, 40, 3, 900, 1, 30}, downs[] = {0.5, 3, 1, 2, 0.4, 5}, some[] = {0, 40, 0, 900, 1, 30};
+    static const double ups[] = {2, 40, 3, 900, 1, 30}, downs[] = {0.5, 3, 1, 2, 0.4, 5},
+                        some[] = {0, 40, 0, 900, 1, 30};
     const struct difference_how how = {.level = 0.95};
     const struct metric_selector of = {.metric = "queue_time_p95_s"};
     struct difference d = difference_of(&how, &of, ups, N, downs, N);

@@ -204,7 +204,8 @@ static void assert_outcome(const struct gate *gate, const struct gate_result *re
 /* The base's mean is 105.  A change without effect was inconclusive where the base itself sat on the bound. */
 TEST(test_an_absolute_bound_is_about_the_change)
 {
-    const struct gate on = gate_of("preemptions", GATE_MAX, 105, false), broken = gate_of("preemptions", GATE_MAX, 60, false);
+    const struct gate on = gate_of("preemptions", GATE_MAX, 105, false),
+                      broken = gate_of("preemptions", GATE_MAX, 60, false);
     struct gate_test test = {.gate = &on, .base = base, .candidate = base, .count = N};
     struct gate_result result = decide_one(&test, false);
     assert_int_equal(result.state, GATE_PASSED);
