@@ -40,6 +40,9 @@ struct survey_series { /* one number per job */
 double survey_mean(const struct survey_series *series, int64_t scale);
 double survey_total(const struct survey_series *series, int64_t scale);
 
+/* The value of this percentile by nearest rank, of a series that is not empty; changes the order in it.  O(n). */
+int64_t survey_quantile(struct survey_series *series, int percent);
+
 /* Which jobs make the load, and of what. */
 struct survey_asks {
     const struct cluster *cluster; /* NULL: there is no load */
