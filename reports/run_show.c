@@ -118,7 +118,7 @@ static void add_tiles(struct show *show, const struct metrics *metrics, bool is_
     show_on(show, SHOW_PAGE);
     view_words(add_tile(show, metrics, "Queue time", "queue_time_p95_s", view_duration), "p95; median %E, p99 %E",
                METRIC("queue_time_p50_s"), METRIC("queue_time_p99_s"));
-    if (isfinite(METRIC("useful_ratio")))
+    if (METRIC("useful_ratio") > 0)
         buffer_string(add_tile(show, metrics, "Useful", "useful_ratio", view_percent),
                       "of all GPU time was work that is kept");
     if (isfinite(METRIC("allocation_ratio")))
@@ -182,7 +182,7 @@ static void add_gpu_time(struct show *show, const struct metrics *metrics, bool 
         enum plot_colour colour;
     } bars[] = {
         {"allocated", shares.active + shares.inactive, PLOT_SKY},
-        {"useful: kept work", METRIC("useful_ratio"), PLOT_PINK},
+        {"useful", METRIC("useful_ratio"), PLOT_PINK},
         {is_assumed ? "SM-active, assumed" : "SM-active", shares.active, PLOT_BLUE},
         {"reserved", shares.reserved, PLOT_ORANGE},
         {"idle", shares.idle, PLOT_GREEN},
@@ -191,7 +191,8 @@ static void add_gpu_time(struct show *show, const struct metrics *metrics, bool 
     add_section(show, "GPU time", view_window_s(metrics));
     show_table(show, "", "<", "share", "GPU h", NULL);
     for (size_t i = 0; i < sizeof bars / sizeof bars[0]; i++) {
-        if (!isfinite(bars[i].ratio) || (bars[i].colour == PLOT_BLUE && !shares.has_active))
+        if ((bars[i].colour == PLOT_PINK && !(bars[i].ratio > 0)) ||
+            (bars[i].colour == PLOT_BLUE && !shares.has_active))
             continue;
         show_row(show, bars[i].label);
         show_bar(show, bars[i].ratio, bars[i].colour);
