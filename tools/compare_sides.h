@@ -4,9 +4,12 @@
  *   windtunnel compare --trace T --cluster C --policy fifo --policy kai
  *   windtunnel compare --scenario S --policy fifo --policy mine=./mine.json --baseline base.json
  *
+ *   windtunnel compare --base-dir base --scenario scenario.json --gates gates.json
+ *
  * A side has the name before '=', else that of its file, its folder or its policy; a number behind it makes it
  * distinct.
- * The baseline comes first, then the operands, the policies, and the new names of --side.
+ * The baseline comes first, then the operands, the policies, and the new names of --side.  With --base-dir there are
+ * two: what studies/comparison/change.h makes of the folder.
  *
  *   struct compare_sides sides;
  *   struct error error = compare_sides_read(&sides, args);
@@ -19,6 +22,7 @@
 #define TOOLS_COMPARE_SIDES_H
 
 #include "studies/comparison/baseline.h"
+#include "studies/comparison/change.h"
 #include "studies/comparison/comparison.h"
 #include "tools/args.h"
 
@@ -27,6 +31,8 @@ struct compare_sides {
     size_t count;
     const struct args *args;
     struct baseline baseline; /* of --baseline */
+    struct change change;     /* of --base-dir */
+    bool is_change;
     const char **sets;        /* of all sides: --blocks, --shake, then --set */
     size_t set_count;
     struct arena arena;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "studies/comparison/baseline.h"
+#include "studies/comparison/change.h"
 #include "studies/comparison/comparison_inside.h"
 #include "studies/run/chance.h"
 #include "studies/run/run.h"
@@ -205,6 +206,21 @@ static bool is_stopped(const struct comparison *comparison)
     return comparison->options->stop != NULL && *comparison->options->stop != 0;
 }
 
+bool comparison_is_time_up(const struct comparison *comparison)
+{
+    return comparison->options->stop != NULL && *comparison->options->stop == COMPARISON_TIME_IS_UP;
+}
+
+/* Has each side a run with each of so many seeds? */
+static bool is_whole(const struct comparison *comparison, size_t seed_count)
+{
+    for (size_t side = 0; side < comparison->side_count; side++)
+        for (size_t seed = 0; seed < seed_count && !comparison->sides[side].is_fixed; seed++)
+            if (comparison->sides[side].runs[seed].state == COMPARISON_RUN_MISSING)
+                return false;
+    return true;
+}
+
 static bool is_without_chance(const struct comparison *comparison)
 {
     for (size_t side = 0; side < comparison->side_count; side++)
@@ -230,12 +246,25 @@ static struct error run_looks(struct comparison *comparison, bool may_be_exact)
     }
     for (size_t look = 0; look < looks.count; look++) {
         TRY(comparison_run_seeds(comparison, look > 0 ? looks.n[look - 1] : 0, looks.n[look]));
-        comparison->seed_count = looks.n[look];
-        comparison_judge(comparison, &looks, look);
-        if (is_stopped(comparison) || (has_looks && comparison_is_settled(comparison)))
+        const bool is_cut = !is_whole(comparison, looks.n[look]);
+        if (look == 0 || !is_cut || !comparison_is_time_up(comparison)) { /* else the look before it stands */
+            comparison->seed_count = looks.n[look];
+            comparison_judge(comparison, &looks, look);
+        }
+        if (has_looks && !is_cut && comparison_is_settled(comparison))
+            break;
+        comparison->is_time_up = comparison_is_time_up(comparison) && (is_cut || look + 1 < looks.count);
+        if (is_stopped(comparison))
             break;
     }
     return ERROR_OK;
+}
+
+/* Does the change change no run? */
+static bool is_same(const struct comparison *comparison)
+{
+    const struct change *change = comparison->options->change;
+    return change != NULL && change_count(change, CHANGE_OF_SIDES) == 0;
 }
 
 static struct error no_run(const struct comparison *comparison)
@@ -268,13 +297,19 @@ struct error comparison_run(struct comparison *comparison, const struct comparis
     if (options->fork != NULL)
         TRY(fork_open(&comparison->moment, options->fork, options->fork_at, &options->sides[0].scenario));
     TRY(open_sides(comparison, &may_be_exact));
+    if (is_same(comparison)) {
+        comparison->is_same = true;
+        comparison->seed_count = 0;
+        return ERROR_OK;
+    }
     if (options->on_begin != NULL)
         TRY(options->on_begin(options->begin_self));
     TRY(open_programs(comparison));
     if (options->fork != NULL)
         TRY(fork_replay(&comparison->moment, &(struct fork_how){.stop = options->stop}));
     TRY(run_looks(comparison, may_be_exact));
-    comparison->is_partial = is_stopped(comparison);
+    comparison->is_partial = is_stopped(comparison) &&
+                             !(comparison_is_time_up(comparison) && is_whole(comparison, comparison->seed_count));
     comparison_find_long(comparison);
     comparison_find_warnings(comparison);
     return comparison->run_count == comparison->failed_count ? no_run(comparison) : ERROR_OK;

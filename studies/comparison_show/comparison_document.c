@@ -203,6 +203,29 @@ static void add_against(struct show *show, const struct comparison *comparison, 
     buffer_release(&title);
 }
 
+/* The first run that failed of each such side, with its last words. */
+static void add_failed_sides(struct show *show, const struct comparison *comparison)
+{
+    size_t failed, count, of;
+    const struct comparison_run *run;
+    for (size_t side = 1; side < comparison->side_count; side++) {
+        if (!comparison_side_has_failed(comparison, side, &failed, &count))
+            continue;
+        size_t i = 0;
+        while ((run = comparison_failed(comparison, i, &of)) != NULL && of != side)
+            i++;
+        struct buffer *out = show_line(show, SHOW_ITEM), said = {0};
+        view_name(out, comparison->sides[side].name, 80);
+        buffer_format(out, ", seed %llu: ", (unsigned long long)run->seed);
+        view_name(out, run->failure, 400);
+        show_mark(show, '-');
+        comparison_write_said(run, "", &said);
+        if (said.length > 0)
+            buffer_text(show_line(show, SHOW_CODE), (struct text){said.bytes, said.length - 1});
+        buffer_release(&said);
+    }
+}
+
 static void add_verdict(struct show *show, const struct comparison *comparison, const struct headline *headlines,
                         size_t count)
 {
@@ -211,11 +234,16 @@ static void add_verdict(struct show *show, const struct comparison *comparison, 
     comparison_write_verdict(comparison, &title);
     show_section(show, buffer_c_string(&title));
     buffer_release(&title);
+    add_failed_sides(show, comparison);
     for (size_t i = 0; i < comparison->verdict_count; i++) {
         const struct comparison_verdict *verdict = &comparison->verdicts[i];
-        gate_write(&verdict->test, &verdict->result, show_line(show, SHOW_ITEM));
-        show_mark(show, signs[verdict->result.state]);
+        out = show_line(show, SHOW_ITEM);
+        buffer_string(out, verdict->is_new ? "new, judges nothing: " : "");
+        gate_write(&verdict->test, &verdict->result, out);
+        show_mark(show, verdict->is_new ? '~' : signs[verdict->result.state]);
     }
+    if (comparison->is_same)
+        return;
     out = show_line(show, SHOW_PLAIN);
     buffer_format(out, "%zu side%s, ", comparison->side_count, comparison->side_count == 1 ? "" : "s");
     comparison_write_seeds(comparison, out);
@@ -540,8 +568,13 @@ struct show *comparison_show_new(const struct comparison *comparison, const stru
     write_title(comparison, &title);
     struct show *show = show_new(buffer_c_string(&title));
     buffer_release(&title);
+    comparison_add_changes(show, comparison);
     add_warnings(show, comparison);
     add_verdict(show, comparison, headlines, count);
+    if (comparison->is_same) {
+        comparison_add_inputs(show, comparison);
+        return show;
+    }
     add_glance(show, comparison, headlines, count);
     if (page != NULL) {
         show_on(show, SHOW_PAGE);
@@ -562,6 +595,7 @@ struct show *comparison_show_new(const struct comparison *comparison, const stru
                       "look.",
                       100 * comparison->level, 100 * (1 - comparison->level));
     }
+    comparison_add_inputs(show, comparison);
     if (page != NULL) {
         show_on(show, SHOW_PAGE);
         comparison_add_origin(show, comparison);
