@@ -89,11 +89,33 @@ static struct error check_baseline(const struct comparison *comparison, const st
     return ERROR_OK;
 }
 
+/* A gate of a cut that it did not keep could never be decided. */
+static struct error check_kept(const struct gates *gates, const struct baseline *baseline)
+{
+    for (size_t g = 0; g < gates->count; g++) {
+        const struct gate *gate = &gates->gates[g];
+        if (baseline_keeps(baseline, &gate->of))
+            continue;
+        struct buffer name = {0};
+        metric_selector_write(&gate->of, &name);
+        struct error error = error_new(ERROR_CONFIG, "the baseline %s has no values of '%s', which a gate selects",
+                                       baseline->path, buffer_c_string(&name));
+        buffer_release(&name);
+        error_set_hint(&error, "make it again with these gates: --gates FILE --save-baseline %s", baseline->path);
+        return error;
+    }
+    return ERROR_OK;
+}
+
 static struct error check_baselines(const struct comparison *comparison)
 {
-    for (size_t side = 0; side < comparison->side_count; side++)
-        if (comparison->options->sides[side].baseline != NULL)
-            TRY(check_baseline(comparison, comparison->options->sides[side].baseline));
+    for (size_t side = 0; side < comparison->side_count; side++) {
+        const struct baseline *baseline = comparison->options->sides[side].baseline;
+        if (baseline == NULL)
+            continue;
+        TRY(check_baseline(comparison, baseline));
+        TRY(check_kept(&comparison->gates, baseline));
+    }
     return ERROR_OK;
 }
 
@@ -204,11 +226,6 @@ static struct error open_sides(struct comparison *comparison, bool *may_be_exact
 static bool is_stopped(const struct comparison *comparison)
 {
     return comparison->options->stop != NULL && *comparison->options->stop != 0;
-}
-
-bool comparison_is_time_up(const struct comparison *comparison)
-{
-    return comparison->options->stop != NULL && *comparison->options->stop == COMPARISON_TIME_IS_UP;
 }
 
 /* Has each side a run with each of so many seeds? */

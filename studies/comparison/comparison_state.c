@@ -40,6 +40,11 @@ static bool has_failed_side(const struct comparison *comparison)
     return false;
 }
 
+bool comparison_is_time_up(const struct comparison *comparison)
+{
+    return comparison->options->stop != NULL && *comparison->options->stop == COMPARISON_TIME_IS_UP;
+}
+
 bool comparison_is_settled(const struct comparison *comparison)
 {
     size_t count;
