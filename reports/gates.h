@@ -5,8 +5,8 @@
  *             {"metric": "queue_time_p95_s", "queue": "prod", "max": "10m", "side": "new"}]
  *
  * Of a scenario, or of a file of its own: {"gates": [...]} or the array alone.  A file may also hold the other rules of
- * the judge: {"gates": [...], "seeds": 20, "alpha": 0.01}, the number of seeds and `alpha` below.  A gate selects a metric as a service
- * level does.  Its bound:
+ * the judge: {"gates": [...], "seeds": 20, "alpha": 0.01}, the number of seeds and `alpha` below.  A gate selects a
+ * metric as a service level does.  Its bound:
  *   max_increase, max_decrease   of the candidate against the base, in pairs by seed: "5%" of the base's mean, or an
  *                                amount in the metric's unit (0.01; "10m" or 600 for seconds).  It may be negative:
  *                                {"max_increase": "-5%"} asks for a decrease of at least 5 %.
@@ -72,7 +72,8 @@ enum { GATES_MAX = 256, GATES_SEEDS_MAX = 1000 };
 /* Read the array; absent: none.  Fails through the sticky error. */
 struct gates gates_read(const struct json_value *value, struct arena *arena);
 
-/* The root of a file that holds {"gates": [...]} and perhaps the other rules, or the array.  Fails through the sticky error. */
+/* The root of a file that holds {"gates": [...]} and perhaps the other rules, or the array.  Fails through the sticky
+ * error. */
 struct gates gates_of_root(const struct json_value *root, struct arena *arena);
 
 /* The text of a file that holds {"gates": [...]} or the array.  ERROR_CONFIG. */

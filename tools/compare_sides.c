@@ -256,8 +256,8 @@ static struct error check_records(const struct compare_sides *sides)
 /* What stands in the scenario of each folder cannot be named for both at once. */
 static struct error find_change(struct compare_sides *sides, const char *folder)
 {
-    static const char *const others[] = {"policy",   "side",       "trace",         "cluster",
-                                         "baseline", "rerun-base", "save-baseline", "fork-at", "plugin"};
+    static const char *const others[] = {"policy",     "side",          "trace",   "cluster", "baseline",
+                                         "rerun-base", "save-baseline", "fork-at", "plugin"};
     const struct args *args = sides->args;
     const char *jobs = args_string(args, "jobs-of");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -33,7 +33,7 @@ struct compare_sides {
     struct baseline baseline; /* of --baseline */
     struct change change;     /* of --base-dir */
     bool is_change;
-    const char **sets;        /* of all sides: --blocks, --shake, then --set */
+    const char **sets; /* of all sides: --blocks, --shake, then --set */
     size_t set_count;
     struct arena arena;
 };

@@ -182,7 +182,8 @@ static struct error read_alpha(struct compare *compare)
     double *alpha = &compare->options.alpha;
     if (compare->options.gates != NULL && compare->options.gates->alpha > 0)
         *alpha = compare->options.gates->alpha;
-    if (value == NULL || (text_to_double(text_of(value), alpha) && *alpha >= GATES_ALPHA_MIN && *alpha <= GATES_ALPHA_MAX))
+    if (value == NULL ||
+        (text_to_double(text_of(value), alpha) && *alpha >= GATES_ALPHA_MIN && *alpha <= GATES_ALPHA_MAX))
         return ERROR_OK;
     return error_new(ERROR_USAGE, "'--alpha' must be a number from 0.000001 to 0.5, got '%s'", value);
 }

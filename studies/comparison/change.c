@@ -69,8 +69,7 @@ static struct error add_input(struct change *change, const struct opened *side, 
     if (input_is_once(path))
         return error_new(ERROR_USAGE, "a change is read more than once, so '%s' (%s) must be a file", path, role);
     TRY(input_digest(path, digest));
-    find_input(change, role, name_in(side->folder, path))->digests[index] =
-        arena_copy(&change->arena, text_of(digest));
+    find_input(change, role, name_in(side->folder, path))->digests[index] = arena_copy(&change->arena, text_of(digest));
     return ERROR_OK;
 }
 
@@ -263,8 +262,8 @@ static void judge_by_base(struct change *change, const struct opened *sides)
     const struct gates *base = &sides[BASE].gates, *changed = &sides[CHANGED].gates;
     struct gate *gates = arena_alloc_array(&change->arena, base->count + 1, struct gate);
     struct gate *more = arena_alloc_array(&change->arena, changed->count + 1, struct gate);
-    change->gates = (struct gates){
-        .gates = gates, .count = base->count, .alpha = base->alpha, .seed_count = base->seed_count};
+    change->gates =
+        (struct gates){.gates = gates, .count = base->count, .alpha = base->alpha, .seed_count = base->seed_count};
     for (size_t i = 0; i < base->count; i++) {
         const struct gate *now = find_alike(changed, &base->gates[i]);
         gates[i] = base->gates[i];

@@ -42,9 +42,9 @@ enum change_kind {
 
 struct change_line {
     enum change_kind kind;
-    const char *path;          /* "queues.research.quota_gpus"; of a gate what it selects */
+    const char *path;           /* "queues.research.quota_gpus"; of a gate what it selects */
     const char *before, *after; /* NULL: not set */
-    const struct gate *gate;   /* of the change, if it has one */
+    const struct gate *gate;    /* of the change, if it has one */
 };
 
 struct change_input {

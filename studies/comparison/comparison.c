@@ -325,8 +325,8 @@ struct error comparison_run(struct comparison *comparison, const struct comparis
     if (options->fork != NULL)
         TRY(fork_replay(&comparison->moment, &(struct fork_how){.stop = options->stop}));
     TRY(run_looks(comparison, may_be_exact));
-    comparison->is_partial = is_stopped(comparison) &&
-                             !(comparison_is_time_up(comparison) && is_whole(comparison, comparison->seed_count));
+    comparison->is_partial =
+        is_stopped(comparison) && !(comparison_is_time_up(comparison) && is_whole(comparison, comparison->seed_count));
     comparison_find_long(comparison);
     comparison_find_warnings(comparison);
     return comparison->run_count == comparison->failed_count ? no_run(comparison) : ERROR_OK;

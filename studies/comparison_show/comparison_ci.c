@@ -192,7 +192,8 @@ void comparison_write_junit(const struct comparison *comparison, struct buffer *
     size_t failed = 0, skipped = 0, side;
     const struct comparison_run *run;
     for (size_t i = 0; i < comparison->verdict_count; i++) {
-        const bool is_skipped = comparison->verdicts[i].is_new || comparison->verdicts[i].result.state >= GATE_INCONCLUSIVE;
+        const bool is_skipped =
+            comparison->verdicts[i].is_new || comparison->verdicts[i].result.state >= GATE_INCONCLUSIVE;
         failed += !is_skipped && comparison->verdicts[i].result.state == GATE_FAILED;
         skipped += is_skipped;
     }
@@ -269,7 +270,8 @@ static void write_change_commands(const struct comparison *comparison, struct bu
         buffer_release(&text);
     }
     if (all.length > 0)
-        write_command(change_count(change, CHANGE_OF_JOBS) > 0 ? "warning" : "notice", NULL, buffer_c_string(&all), out);
+        write_command(change_count(change, CHANGE_OF_JOBS) > 0 ? "warning" : "notice", NULL, buffer_c_string(&all),
+                      out);
     buffer_release(&all);
 }
 

@@ -203,29 +203,6 @@ static void add_against(struct show *show, const struct comparison *comparison, 
     buffer_release(&title);
 }
 
-/* The first run that failed of each such side, with its last words. */
-static void add_failed_sides(struct show *show, const struct comparison *comparison)
-{
-    size_t failed, count, of;
-    const struct comparison_run *run;
-    for (size_t side = 1; side < comparison->side_count; side++) {
-        if (!comparison_side_has_failed(comparison, side, &failed, &count))
-            continue;
-        size_t i = 0;
-        while ((run = comparison_failed(comparison, i, &of)) != NULL && of != side)
-            i++;
-        struct buffer *out = show_line(show, SHOW_ITEM), said = {0};
-        view_name(out, comparison->sides[side].name, 80);
-        buffer_format(out, ", seed %llu: ", (unsigned long long)run->seed);
-        view_name(out, run->failure, 400);
-        show_mark(show, '-');
-        comparison_write_said(run, "", &said);
-        if (said.length > 0)
-            buffer_text(show_line(show, SHOW_CODE), (struct text){said.bytes, said.length - 1});
-        buffer_release(&said);
-    }
-}
-
 static void add_verdict(struct show *show, const struct comparison *comparison, const struct headline *headlines,
                         size_t count)
 {
@@ -234,7 +211,7 @@ static void add_verdict(struct show *show, const struct comparison *comparison, 
     comparison_write_verdict(comparison, &title);
     show_section(show, buffer_c_string(&title));
     buffer_release(&title);
-    add_failed_sides(show, comparison);
+    comparison_add_failed_sides(show, comparison);
     for (size_t i = 0; i < comparison->verdict_count; i++) {
         const struct comparison_verdict *verdict = &comparison->verdicts[i];
         out = show_line(show, SHOW_ITEM);

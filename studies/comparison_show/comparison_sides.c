@@ -1,4 +1,4 @@
-/* studies/comparison_show/comparison_sides.c -- the sides for the page: settings, records, what made them. */
+/* studies/comparison_show/comparison_sides.c -- the sides: settings, records, what made them, which failed. */
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -164,6 +164,28 @@ void comparison_add_sides(struct show *show, const struct comparison *comparison
     }
     for (size_t side = 1; side < comparison->side_count; side++)
         add_settings(show, comparison, side);
+}
+
+void comparison_add_failed_sides(struct show *show, const struct comparison *comparison)
+{
+    size_t failed, count, of;
+    const struct comparison_run *run;
+    for (size_t side = 1; side < comparison->side_count; side++) {
+        if (!comparison_side_has_failed(comparison, side, &failed, &count))
+            continue;
+        size_t i = 0;
+        while ((run = comparison_failed(comparison, i, &of)) != NULL && of != side)
+            i++;
+        struct buffer *out = show_line(show, SHOW_ITEM), said = {0};
+        view_name(out, comparison->sides[side].name, 80);
+        buffer_format(out, ", seed %llu: ", (unsigned long long)run->seed);
+        view_name(out, run->failure, 400);
+        show_mark(show, '-');
+        comparison_write_said(run, "", &said);
+        if (said.length > 0)
+            buffer_text(show_line(show, SHOW_CODE), (struct text){said.bytes, said.length - 1});
+        buffer_release(&said);
+    }
 }
 
 void comparison_add_origin(struct show *show, const struct comparison *comparison)

@@ -64,6 +64,9 @@ bool comparison_write_first(const struct comparison *comparison, size_t side, co
 /* The side of this name; SIZE_MAX: there is none. */
 size_t comparison_find_side(const struct comparison *comparison, const char *name);
 
+/* Of each side that has failed its first run that did, with its last words. */
+void comparison_add_failed_sides(struct show *show, const struct comparison *comparison);
+
 /* Sections of the page: the sides with their settings and records; what made the runs. */
 void comparison_add_sides(struct show *show, const struct comparison *comparison, const struct comparison_page *page);
 void comparison_add_origin(struct show *show, const struct comparison *comparison);

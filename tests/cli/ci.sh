@@ -128,7 +128,7 @@ END
 # Both systems come to this status, verdict and JUnit; each pattern on stdin, a line each, is in GitHub's annotations.
 judged() { # branch, status, words of the verdict, pattern of the counts in the JUnit
     cat >patterns
-    verdict=failed
+    seen='property name="\(change\|input\|verdict\)"' verdict=failed
     [ "$2" -ne 0 ] || verdict=passed
     for system in github gitlab; do
         job $system "$1"
@@ -146,10 +146,10 @@ judged() { # branch, status, words of the verdict, pattern of the counts in the 
             done <patterns
         else
             says "$1.gitlab" "^Verdict: $3"
-            grep 'property name="\(change\|input\|verdict\)"' $junit | diff -u seen.xml - || fail "$1: the systems differ"
+            grep "$seen" $junit | diff -u seen.xml - || fail "$1: the systems differ"
         fi
         says $summary "^## Verdict: $3"
-        grep 'property name="\(change\|input\|verdict\)"' $junit >seen.xml
+        grep "$seen" $junit >seen.xml
         rm -rf place
         printf '%-11s%-8s%-4s%-8s%-52s%s\n' "$1" $system "$status" $verdict "$counts" \
             "$(grep -c '^::error' "$1.github") errors, $(grep -c '^::warning' "$1.github") warnings" >>table

@@ -28,8 +28,7 @@ TEST(test_elements_are_named_as_set_names_them)
                  "{\"queues\": [{\"name\": \"a\", \"quota_gpus\": 32}, {\"name\": \"b\", \"quota_gpus\": 16}]}",
                  "queues.a.quota_gpus: 48 -> 32\n");
     assert_lines("{\"queues\": [{\"name\": \"a\"}, {\"name\": \"b\"}]}",
-                 "{\"queues\": [{\"name\": \"b\"}, {\"name\": \"a\"}]}",
-                 "queues: [\"a\", \"b\"] -> [\"b\", \"a\"]\n");
+                 "{\"queues\": [{\"name\": \"b\"}, {\"name\": \"a\"}]}", "queues: [\"a\", \"b\"] -> [\"b\", \"a\"]\n");
     assert_lines("{\"queues\": [{\"name\": \"a\"}]}", "{\"queues\": [{\"name\": \"a\"}, {\"name\": \"$comment\"}]}",
                  "queues.$comment: - -> {\"name\": \"$comment\"}\n");
     assert_lines("{\"policy\": {\"order\": [\"priority\", \"fifo\"]}}", "{\"policy\": {\"order\": [\"fifo\"]}}",

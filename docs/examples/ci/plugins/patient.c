@@ -20,5 +20,5 @@ static const struct order_policy patient = {
     .rank = rank,
 };
 
-const struct windtunnel_plugin windtunnel_plugin = {
-    PLUGIN_FOR(ORDER), .name = "patient", .version = "1.0", .policy = &patient};
+const struct windtunnel_plugin windtunnel_plugin = {PLUGIN_FOR(ORDER), .name = "patient", .version = "1.0",
+                                                    .policy = &patient};
