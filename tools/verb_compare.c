@@ -145,10 +145,10 @@ static struct error begin(void *self)
     return open_folder(self);
 }
 
-/* What was typed, but for what it writes and where: the same verdict is had with it again. */
+/* What was typed, but for what it writes, where, and on how many cores: the same verdict is had with it again. */
 static void write_command(struct compare *compare)
 {
-    static const char *const dropped[] = {"--format", "-f", "--write", "--out", "-o", NULL};
+    static const char *const dropped[] = {"--format", "-f", "--write", "--out", "-o", "--jobs", "-j", NULL};
     buffer_string(&compare->command, "windtunnel");
     for (char *const *word = tool_arguments(); word != NULL && *word != NULL; word++) {
         bool is_dropped = strcmp(*word, "--quiet") == 0 || strcmp(*word, "-q") == 0, has_next = false;

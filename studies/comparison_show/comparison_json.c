@@ -127,15 +127,14 @@ void comparison_write_json(const struct comparison *comparison, struct buffer *o
     const bool has_verdict = comparison->verdict_count > 0 || comparison->is_same || state == GATE_FAILED;
     buffer_members(
         out,
-        "{'comparison_schema_version': %d,\n'version': %s,\n'command': %s,\n'verdict': %s,\n'is_exact': %hhd, "
+        "{'comparison_schema_version': %d,\n'version': %s,\n'verdict': %s,\n'is_exact': %hhd, "
         "'is_partial': %hhd, 'is_time_up': %hhd, 'is_same': %hhd, 'is_complete': %hhd,\n'blocks': %s, 'shake': "
         "%s,\n'seeds': %zu, 'look': %zu, 'looks': %zu, "
         "'alpha': %g,\n'warnings': [",
-        SCHEMA_VERSION, comparison->options->version, comparison->options->command,
-        has_verdict ? gate_state_names[state] : NULL, comparison->is_exact, comparison->is_partial,
-        comparison->is_time_up, comparison->is_same, comparison_is_complete(comparison), comparison->blocks,
-        comparison->shake, comparison->seed_count, comparison->look + 1, comparison->look_count,
-        comparison->options->alpha);
+        SCHEMA_VERSION, comparison->options->version, has_verdict ? gate_state_names[state] : NULL,
+        comparison->is_exact, comparison->is_partial, comparison->is_time_up, comparison->is_same,
+        comparison_is_complete(comparison), comparison->blocks, comparison->shake, comparison->seed_count,
+        comparison->look + 1, comparison->look_count, comparison->options->alpha);
     for (size_t i = 0; i < comparison->warning_count; i++)
         buffer_members(out, ", %s", comparison->warnings[i]);
     buffer_string(out, "],\n");
