@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "studies/comparison_show/comparison_view.h"
+#include "studies/comparison_show/verdicts_show.h"
 
 enum { SCHEMA_VERSION = 1 };
 
@@ -88,6 +89,18 @@ static void write_gates(const struct comparison *comparison, const char *name, b
     buffer_char(out, ']');
 }
 
+static void write_assumed(const struct comparison *comparison, const struct comparison_show *how, struct buffer *out)
+{
+    struct assumed_list assumed;
+    comparison_assumed(comparison, &assumed);
+    buffer_string(out, ",\n\"assumed\": ");
+    assumed_json(&assumed, out);
+    if (how->verdicts == NULL)
+        return;
+    buffer_string(out, ",\n\"assumptions\": ");
+    verdicts_json(how->verdicts, out);
+}
+
 static void write_difference(const struct difference *difference, struct buffer *out)
 {
     buffer_format(out, "{\"mark\": \"%c\"", difference->mark);
@@ -121,7 +134,7 @@ static void write_row(const struct comparison *comparison, size_t r, struct buff
     buffer_string(out, "]}");
 }
 
-void comparison_write_json(const struct comparison *comparison, struct buffer *out)
+void comparison_write_json(const struct comparison *comparison, const struct comparison_show *how, struct buffer *out)
 {
     const enum gate_state state = comparison_state(comparison);
     const bool has_verdict = comparison->verdict_count > 0 || comparison->is_same || state == GATE_FAILED;
@@ -146,6 +159,7 @@ void comparison_write_json(const struct comparison *comparison, struct buffer *o
         buffer_string(out, ",\n");
         write_gates(comparison, "new_gates", true, out);
     }
+    write_assumed(comparison, how, out);
     buffer_string(out, ",\n\"metrics\": [");
     for (size_t r = 0; r < comparison->row_count; r++) {
         buffer_members(out, ",\n  ");
