@@ -268,15 +268,15 @@ static struct error find_change(struct compare_sides *sides, const char *folder)
         return error_new(ERROR_USAGE, "with --base-dir the sides are two folders: name the scenario with --scenario");
     if (jobs != NULL && strcmp(jobs, "base") != 0 && strcmp(jobs, "change") != 0)
         return error_new(ERROR_USAGE, "'--jobs-of' must be base or change, got '%s'", jobs);
-    struct change_options options = {.folder = folder,
-                                     .scenario = shared_options(sides, NULL),
-                                     .gates = args_string(args, "gates"),
-                                     .runs_base_jobs = jobs != NULL && strcmp(jobs, "base") == 0};
+    struct proposal_options options = {.folder = folder,
+                                       .scenario = shared_options(sides, NULL),
+                                       .gates = args_string(args, "gates"),
+                                       .runs_base_jobs = jobs != NULL && strcmp(jobs, "base") == 0};
     options.scenario.path = args_string(args, "scenario");
     sides->is_change = true;
-    TRY(change_open(&sides->change, &options));
-    for (size_t i = 0; i < CHANGE_SIDES; i++)
-        TRY(add_side(sides, sides->change.sides[i].name, folder, &sides->change.sides[i]));
+    TRY(proposal_open(&sides->proposal, &options));
+    for (size_t i = 0; i < PROPOSAL_SIDES; i++)
+        TRY(add_side(sides, sides->proposal.sides[i].name, folder, &sides->proposal.sides[i]));
     return ERROR_OK;
 }
 
@@ -339,7 +339,7 @@ struct error compare_sides_read(struct compare_sides *sides, const struct args *
 void compare_sides_release(struct compare_sides *sides)
 {
     baseline_release(&sides->baseline);
-    change_release(&sides->change);
+    proposal_release(&sides->proposal);
     arena_release(&sides->arena);
     *sides = (struct compare_sides){0};
 }

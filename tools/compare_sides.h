@@ -9,7 +9,7 @@
  * A side has the name before '=', else that of its file, its folder or its policy; a number behind it makes it
  * distinct.
  * The baseline comes first, then the operands, the policies, and the new names of --side.  With --base-dir there are
- * two: what studies/comparison/change.h makes of the folder.
+ * two: what studies/comparison/proposal.h makes of the folder.
  *
  *   struct compare_sides sides;
  *   struct error error = compare_sides_read(&sides, args);
@@ -22,8 +22,8 @@
 #define TOOLS_COMPARE_SIDES_H
 
 #include "studies/comparison/baseline.h"
-#include "studies/comparison/change.h"
 #include "studies/comparison/comparison.h"
+#include "studies/comparison/proposal.h"
 #include "tools/args.h"
 
 struct compare_sides {
@@ -31,7 +31,7 @@ struct compare_sides {
     size_t count;
     const struct args *args;
     struct baseline baseline; /* of --baseline */
-    struct change change;     /* of --base-dir */
+    struct proposal proposal; /* of --base-dir */
     bool is_change;
     const char **sets; /* of all sides: --blocks, --shake, then --set */
     size_t set_count;

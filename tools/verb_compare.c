@@ -68,11 +68,13 @@ static struct error read_seeds(struct compare *compare)
     int64_t count;
     const size_t of_gates = compare->options.gates != NULL ? compare->options.gates->seed_count : 0;
     compare->options.is_sequential = value == NULL ? of_gates == 0 : strcmp(value, "auto") == 0;
-    compare->options.seed_count = value == NULL && of_gates > 0 ? of_gates : COMPARISON_SEEDS_SEQUENTIAL;
-    if (value == NULL)
+    TRY(args_int64(compare->args, "seeds-max", 1, COMPARISON_SEEDS_MAX, COMPARISON_SEEDS_SEQUENTIAL, &count));
+    compare->options.seed_count = value == NULL && of_gates > 0 ? of_gates : (size_t)count;
+    if (compare->options.is_sequential || value == NULL)
         return ERROR_OK;
-    if (compare->options.is_sequential)
-        return ERROR_OK;
+    if (args_string(compare->args, "seeds-max") != NULL)
+        return error_new(ERROR_USAGE,
+                         "'--seeds %s' runs just so many; '--seeds-max' bounds the looks of '--seeds auto'", value);
     if (!text_to_int64(text_of(value), 1, COMPARISON_SEEDS_MAX, &count))
         return error_new(ERROR_USAGE, "'--seeds' must be 'auto' or an integer from 1 to %d, got '%s'",
                          COMPARISON_SEEDS_MAX, value);
@@ -96,7 +98,7 @@ static struct error read_gates(struct compare *compare)
     char *bytes;
     size_t length;
     if (compare->sides.is_change)
-        compare->options.gates = &compare->sides.change.gates;
+        compare->options.gates = &compare->sides.proposal.gates;
     if (path == NULL || compare->sides.is_change)
         return ERROR_OK;
     TRY(input_read_all(path, GATES_BYTES_MAX, &bytes, &length));
@@ -239,7 +241,7 @@ static struct error read_options(struct compare *compare)
     TRY(read_alpha(compare));
     write_command(compare);
     compare->options.command = buffer_c_string(&compare->command);
-    compare->options.change = compare->sides.is_change ? &compare->sides.change : NULL;
+    compare->options.proposal = compare->sides.is_change ? &compare->sides.proposal : NULL;
     compare->options.side_count = compare->sides.count;
     return ERROR_OK;
 }

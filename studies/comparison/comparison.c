@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "studies/comparison/baseline.h"
-#include "studies/comparison/change.h"
 #include "studies/comparison/comparison_inside.h"
+#include "studies/comparison/proposal.h"
 #include "studies/run/chance.h"
 #include "studies/run/run.h"
 
@@ -280,8 +280,8 @@ static struct error run_looks(struct comparison *comparison, bool may_be_exact)
 /* Does the change change no run? */
 static bool is_same(const struct comparison *comparison)
 {
-    const struct change *change = comparison->options->change;
-    return change != NULL && change_count(change, CHANGE_OF_SIDES) == 0;
+    const struct proposal *proposal = comparison->options->proposal;
+    return proposal != NULL && proposal_count(proposal, PROPOSAL_OF_SIDES) == 0;
 }
 
 static struct error no_run(const struct comparison *comparison)

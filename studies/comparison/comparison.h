@@ -9,8 +9,9 @@
  *       comparison_write(&comparison, COMPARISON_TEXT, &show, &out);       (studies/comparison_show/comparison_show.h)
  *   comparison_release(&comparison);                            (on error too)
  *
- * Seeds: the base's own, and those after it.  With gates and `is_sequential`, 5 seeds are run, then 10, 20 and 40 as
- * long as a gate is inconclusive; see reports/statistics/looks.h.  Records have the seed that they have.
+ * Seeds: the base's own, and those after it.  With gates and `is_sequential`, 5 seeds are run, then 10, 20 and so on up
+ * to `seed_count` as long as a gate is inconclusive; see reports/statistics/looks.h.  Records have the seed that they
+ * have.
  *
  * Or all sides go on from one moment of a record, each under its own policy: the record is replayed once, and each side
  * goes on in a child of this process (studies/run/fork.h).
@@ -70,8 +71,8 @@ struct comparison_options {
     bool finds_first;           /* seek the first decision in which each candidate differs from the base */
     const char *scratch;        /* an existing folder, for the records of other programs; needed if a side has one */
     const char *const *records; /* by side: the folder for the record of its run with the first seed; NULL: none */
-    const struct change *change; /* the sides are those of a change (change.h), and it has more gates; NULL: no */
-    const char *command;         /* that makes this comparison again, for who reads its verdict; NULL: not known */
+    const struct proposal *proposal; /* the sides are those of a change (proposal.h), and it has more gates; NULL: no */
+    const char *command;             /* that makes this comparison again, for who reads its verdict; NULL: not known */
     const volatile sig_atomic_t *stop; /* not 0: stop; COMPARISON_TIME_IS_UP: at the last look that is whole */
     time_ns (*clock)(void);            /* real time from some moment on, to tell what hangs; NULL: not known */
     /* Called when the inputs are read, before anything is made or another program starts; it may still set `records`.
@@ -84,7 +85,7 @@ struct comparison_options {
 };
 
 enum comparison_run_state { COMPARISON_RUN_MISSING, COMPARISON_RUN_DONE, COMPARISON_RUN_FAILED };
-struct change;
+struct proposal;
 
 struct comparison_run {
     enum comparison_run_state state;
@@ -161,6 +162,7 @@ struct comparison {
     struct gates gates;
     struct comparison_verdict *verdicts;
     size_t verdict_count;
+    size_t holding;  /* the inconclusive verdict that needs most seeds to be decided (gates_need); SIZE_MAX: none */
     char **warnings; /* one line each, without a line end */
     size_t warning_count, warning_capacity;
     size_t caveat_count;            /* the first warnings: every format says them before any difference */

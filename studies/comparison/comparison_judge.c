@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "studies/comparison/change.h"
 #include "studies/comparison/comparison_inside.h"
+#include "studies/comparison/proposal.h"
 
 /* ---- rows ---- */
 
@@ -117,6 +117,8 @@ static void add_verdicts(struct comparison *comparison, const struct gate_rule *
                                                 .count = comparison->seed_count};
         }
     gates_decide(rule, tests, count, results);
+    if (!is_new)
+        comparison->holding = gates_need(rule, results, count);
     for (size_t i = 0; i < count; i++)
         comparison->verdicts[comparison->verdict_count++] =
             (struct comparison_verdict){.test = tests[i], .result = results[i], .is_new = is_new};
@@ -125,8 +127,8 @@ static void add_verdicts(struct comparison *comparison, const struct gate_rule *
 static void make_verdicts(struct comparison *comparison, const struct gate_rule *rule)
 {
     static const struct gates none = {0};
-    const struct change *change = comparison->options->change;
-    const struct gates *more = change != NULL ? &change->new_gates : &none;
+    const struct proposal *proposal = comparison->options->proposal;
+    const struct gates *more = proposal != NULL ? &proposal->new_gates : &none;
     const size_t most = (comparison->gates.count + more->count) * comparison->side_count;
     comparison->verdicts = arena_alloc_array(&comparison->look_arena, most + 1, struct comparison_verdict);
     comparison->verdict_count = 0;

@@ -18,7 +18,7 @@
  *   for (size_t i = 0; i < settings.count; i++) ... settings.list[i].path ...
  *   settings_release(&settings);
  *
- * It does not: read the files that a scenario names; change.h puts their digests in the place of their names.
+ * It does not: read the files that a scenario names; proposal.h puts their digests in the place of their names.
  */
 #ifndef STUDIES_COMPARISON_SETTINGS_H
 #define STUDIES_COMPARISON_SETTINGS_H

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "reports/view.h"
-#include "studies/comparison/change.h"
+#include "studies/comparison/proposal.h"
 #include "studies/comparison_show/comparison_view.h"
 
 /* A side has the same name wherever a reader of the CI system meets it, in full and on one line. */
@@ -145,15 +145,15 @@ static void write_property(const char *name, const char *value, struct buffer *o
 
 static void write_change_properties(const struct comparison *comparison, struct buffer *out)
 {
-    const struct change *change = comparison->options->change;
+    const struct proposal *proposal = comparison->options->proposal;
     struct buffer text = {0};
-    for (size_t i = 0; change != NULL && i < change->line_count; i++) {
+    for (size_t i = 0; proposal != NULL && i < proposal->line_count; i++) {
         text.length = 0;
-        comparison_write_change(comparison, &change->lines[i], &text);
+        comparison_write_change(comparison, &proposal->lines[i], &text);
         write_property("change", buffer_c_string(&text), out);
     }
-    for (size_t i = 0; change != NULL && i < change->input_count; i++) {
-        const struct change_input *input = &change->inputs[i];
+    for (size_t i = 0; proposal != NULL && i < proposal->input_count; i++) {
+        const struct proposal_input *input = &proposal->inputs[i];
         text.length = 0;
         buffer_format(&text, "%s %s: base %s, change %s", input->role, input->path,
                       input->digests[0] != NULL ? input->digests[0] : "none",
@@ -256,13 +256,13 @@ static bool is_in_file(const struct comparison *comparison, const struct gate *g
 /* The settings in one notice; a warning for each rule, at its line. */
 static void write_change_commands(const struct comparison *comparison, struct buffer *out)
 {
-    const struct change *change = comparison->options->change;
+    const struct proposal *proposal = comparison->options->proposal;
     struct buffer all = {0};
-    for (size_t i = 0; change != NULL && i < change->line_count; i++) {
-        const struct change_line *line = &change->lines[i];
+    for (size_t i = 0; proposal != NULL && i < proposal->line_count; i++) {
+        const struct proposal_line *line = &proposal->lines[i];
         struct buffer text = {0};
         comparison_write_change(comparison, line, &text);
-        if (line->kind == CHANGE_OF_RULES)
+        if (line->kind == PROPOSAL_OF_RULES)
             write_command("warning", line->gate != NULL && is_in_file(comparison, line->gate) ? line->gate : NULL,
                           buffer_c_string(&text), out);
         else
@@ -270,8 +270,8 @@ static void write_change_commands(const struct comparison *comparison, struct bu
         buffer_release(&text);
     }
     if (all.length > 0)
-        write_command(change_count(change, CHANGE_OF_JOBS) > 0 ? "warning" : "notice", NULL, buffer_c_string(&all),
-                      out);
+        write_command(proposal_count(proposal, PROPOSAL_OF_JOBS) > 0 ? "warning" : "notice", NULL,
+                      buffer_c_string(&all), out);
     buffer_release(&all);
 }
 

@@ -150,6 +150,24 @@ static size_t count_states(const struct comparison *comparison, enum gate_state 
     return count;
 }
 
+/* Which gate needs most seeds, and how many. */
+static void write_holding(const struct comparison *comparison, struct buffer *out)
+{
+    if (comparison->holding == SIZE_MAX)
+        return;
+    const struct comparison_verdict *verdict = &comparison->verdicts[comparison->holding];
+    buffer_string(out, "; ");
+    if (comparison->side_count > 2) {
+        view_name(out, verdict->test.side, NAME_WIDTH_MAX);
+        buffer_string(out, ": ");
+    }
+    metric_selector_write(&verdict->test.gate->of, out);
+    buffer_string(out, " holds it up: ");
+    gate_write_need(&verdict->result, out);
+    if (verdict->result.seeds_needed != GATES_SEEDS_MORE && comparison->options->is_sequential)
+        buffer_format(out, " (--seeds-max %zu)", verdict->result.seeds_needed);
+}
+
 /* "5 of 5 runs of change failed, and none of base; " for each side that has failed. */
 static size_t write_failed_sides(const struct comparison *comparison, struct buffer *out)
 {
@@ -195,6 +213,8 @@ void comparison_write_verdict(const struct comparison *comparison, struct buffer
         buffer_format(out, "failed: %s", buffer_c_string(&sides));
     else
         write_gates_verdict(comparison, out);
+    if (comparison_state(comparison) == GATE_INCONCLUSIVE)
+        write_holding(comparison, out);
     if (sides.length == 0 && comparison->failed_count > 0)
         buffer_format(out, "; incomplete: %zu of %zu runs failed", comparison->failed_count, comparison->run_count);
     if (comparison->is_time_up)

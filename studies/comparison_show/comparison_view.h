@@ -41,9 +41,9 @@ void comparison_write_verdict(const struct comparison *comparison, struct buffer
 /* Append the last lines of what a run said, each behind `indent`; nothing if it said nothing. */
 void comparison_write_said(const struct comparison_run *run, const char *indent, struct buffer *out);
 
-/* A line of options->change as a sentence, without a line end. */
-struct change_line;
-void comparison_write_change(const struct comparison *comparison, const struct change_line *line, struct buffer *out);
+/* A line of options->proposal as a sentence, without a line end. */
+struct proposal_line;
+void comparison_write_change(const struct comparison *comparison, const struct proposal_line *line, struct buffer *out);
 
 /* What a change changes, and the files that its sides read; nothing without one. */
 void comparison_add_changes(struct show *show, const struct comparison *comparison);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# compare --base-dir: the laws of studies/comparison/change.h, on two folders.
+# compare --base-dir: the laws of studies/comparison/proposal.h, on two folders.
 #  - Each side has its own cluster, queues, policy, plug-ins and world; both run the same jobs, of either side.
 #  - The gates, seeds and alpha of the base judge; gates that it does not have are shown, and judge nothing.
 #  - What differs is told by path and value, what does not makes no run, and a folder is not compared with itself.
