@@ -182,7 +182,7 @@ done
 reset
 cat >mix.json <<'END'
 {"cluster": {"pools": [{"nodes": 4, "gpus_per_node": 8}]},
- "workload": {"load_gpus": 32, "synth": {"jobs": 40, "load_whole_gpu": 0.9, "classes": [{"name": "t", "class": "training", "share": 1,
+ "workload": {"load_gpus": 32, "synth": {"jobs": 300, "load_whole_gpu": 1.2, "classes": [{"name": "t", "class": "training", "share": 1,
    "arrivals": {"process": "poisson"}, "sizes": [{"weight": 1, "gpus": 1}],
    "run_time": {"distribution": "exponential", "mean": "1h"}}]}}}
 END
@@ -202,7 +202,7 @@ static uint64_t rank(const struct order_view *v, const struct order_config *c)
     (void)c;
     if (v->submit == INT64_C($(cat submit)))
         pause();
-    return 0;
+    return (uint64_t)v->submit * 2654435761u >> 32; /* any order, whose mean wait is that of the first come */
 }
 static const struct order_policy policy = {.name = "mine", .version = 1, .summary = "s", .rank = rank};
 const struct windtunnel_plugin windtunnel_plugin = {PLUGIN_FOR(ORDER), .name = "test", .version = "1",
@@ -213,12 +213,11 @@ END
     "${CC:-cc}" -std=gnu11 -w -O1 -I"$repository" $(pkg-config --cflags jansson) -fPIC -shared -o waits.so waits.c ||
         fail 'waits.c does not compile'
     chmod go-w waits.so .
-    echo '[{"metric": "queue_time_mean_s", "max": "1s"}, {"metric": "queue_time_mean_s", "max_increase": "0.001%"},
- {"metric": "jobs_completed", "min": 40}]' >gates.json
+    echo '[{"metric": "queue_time_mean_s", "max_increase": "0.001%"}]' >gates.json
     windtunnel compare --scenario mix.json --plugin waits.so --side a --side 'b:policy.order=["mine"]' \
         --gates gates.json --time 8s --no-why --quiet --write json=change.json
-    [ "$status" -eq 10 ] || [ "$status" -eq 11 ] || fail "--time: status $status: $(cat said.out said.err)"
-    says said.out '^Verdict: .*; the time was up after 5 seeds$'
+    [ "$status" -eq 11 ] || fail "--time: status $status: $(cat said.out said.err)"
+    says said.out '^Verdict: inconclusive: .*; the time was up after 5 seeds$'
     says said.out '^2 sides, 5 seeds (1 to 5), look 1 of at most 4'
     ask 'd["is_time_up"], d["is_partial"], d["is_complete"], d["seeds"]' '(True, False, False, 5)'
 fi

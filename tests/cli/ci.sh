@@ -95,7 +95,7 @@ edit comment "$comment"
 edit crash 'sed -i "s/    (void)config;/    __builtin_trap();/" plugins/patient.c'
 # More: rules without a change of what runs, a new gate, a policy that is no policy, a file that nothing reads.
 edit only-rules 'sed -i "/research/s/20m/20h/" gates.json'
-edit new-gate 'sed -i "s|^{.gates.: .|&\n  {\"metric\": \"queue_time_max_s\", \"max\": \"1s\"},|" gates.json
+edit new-gate 'sed -i "s|^{.gates.: .|&\n  {\"metric\": \"queue_time_max_s\", \"max_increase\": -60},|" gates.json
     sed -i "s/\"best_fit\"/\"first_fit\"/" policy.json'
 edit broken 'sed -i "s/best_fit/best_fitt/" policy.json'
 edit readme 'echo text >README'
@@ -205,8 +205,8 @@ judged only-rules 0 "$same" "$nothing" <<END
 ^::warning $at=2::gate of queue_time_mean_s of research: at most +20m 00s allowed → at most +20h 00m allowed; the rules of the base judge$
 END
 judged new-gate 0 'passed: all gates$' '5 passed, 0 failure, 0 error, 1 skipped' <<END
-^::warning $at=2::gate of queue_time_max_s: not set → at most 1.0 s allowed; the base has no such gate: it is shown, and judges nothing$
-^::notice $at=2::new, judges nothing: change: queue_time_max_s: .* at most 1.0 s allowed: failed
+^::warning $at=2::gate of queue_time_max_s: not set → at most -1m 00s allowed; the base has no such gate: it is shown, and judges nothing$
+^::notice $at=2::new, judges nothing: change: queue_time_max_s: .* at most -1m 00s allowed: failed
 END
 
 sed "s|$PWD/place/temp|TEMP|g" asked | sort -u >asked.now
