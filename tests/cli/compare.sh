@@ -269,7 +269,7 @@ print(int(decimal.Decimal(row["submit_s"]) * 1000000000))')
     ask 'd["seeds"]' 5
     # A side that waits for ever has failed when the time is up.
     compile hangs 'pause()'
-    compare 10 --scenario mix.json --plugin hangs.so --side good --side "bad:$mine" --seeds 1 --no-why --time 10s
+    compare 10 --scenario mix.json --plugin hangs.so --side good --side "bad:$mine" --seeds 1 --no-why --time 30s
     says said.err "^error: the run of 'bad' with seed 1 failed: it hangs: it has not ended after "
 fi
 
