@@ -90,7 +90,8 @@ annotations <<'END'
 ::notice title=windtunnel compare
 END
 form='windtunnel: jobs_completed of training: [^ ]* (interval [^ ]* to [^ ]*), at most -1,000 allowed: failed'
-grep -q "^::error .*::$form.*%0Ameans: fifo [0-9]*, windtunnel [0-9]*; 5 seeds (1 to 5)%0Ato repeat: .*%0Afirst decision " \
+means="means: fifo [0-9]*, windtunnel [0-9]*; 5 seeds (1 to 5)"
+grep -q "^::error .*::$form.*%0A$means%0Ato repeat: .*%0Afirst decision " \
     c.txt || fail "no reason in: $(cat c.txt)"
 
 # ---- Gates that stand in no file that a reader could open. ----
