@@ -172,8 +172,8 @@ compare 2 --scenario mix.json --side a --side b --shake 30s
 says said.err "'shake' belongs to a trace; a synthesized workload has no such thing"
 compare 2 --scenario small.json --side a --side b --shake 0
 says said.err "'shake' needs 'arrivals_s' or 'run_time_sigma' above 0"
-compare 2 --scenario small.json --side a --side b --shake 30s --set workload.fill.load=1
-says said.err "'shake' cannot stand beside 'fill'"
+compare 0 --scenario small.json --side a --side b --shake 30s --set workload.fill.load=1 --seeds 2
+says said.out '2 seeds (1 to 2) of a shaken trace'
 compare 2 --scenario small.json --side a --side b --shake soon
 says said.err "^error: '--shake' wants ARRIVALS or ARRIVALS,SIGMA such as 5m,0.1, got 'soon'$"
 
