@@ -152,7 +152,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update table lint lines format \
+.PHONY: all profiled run test test-slow test-quick test-all bare bench bench-update table docs-check lint lines format \
         sanitize fuzz valgrind coverage mutants golden-update install deb clean deps help compile link objects \
         libraries test-small check-deps FORCE
 
@@ -193,7 +193,7 @@ clean: ## Remove what was built (records under out/ stay)
 TEST_GROUPS := start build run test
 SLOW_GROUPS := $(TEST_GROUPS) oracle lint valgrind package extra
 TESTING := compile test test-slow test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewrite table $(TESTING)
+INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewrite table docs-check $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
             $(if $(call goals,test-slow test-all),$(SLOW_GROUPS)) $(if $(call goals,test-all),bare) \
@@ -350,7 +350,7 @@ tests = $(call programs,$(1)) $(call scripts,$(1))
 # ONLY names it: `make test-slow` (in CI) and `make test-all` run it. tests/cli/determinism.sh is in both; there the
 # builds of DETERMINISM are made first, here it takes those that are there.
 SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c analytic/test_sizing.c analytic/test_statistics_oracle.sh \
-    $(addprefix cli/,bench.sh completion_shells.sh deb.sh guides.sh lint_selftest.sh near_linear.sh table_costs.sh \
+    $(addprefix cli/,bench.sh completion_shells.sh deb.sh lint_selftest.sh near_linear.sh table_costs.sh \
     policy_check_process.sh sacct_slurm.sh schema.sh sweep_slurm.sh) \
     $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
 DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
@@ -421,7 +421,7 @@ bare: ## Run the README's commands on a bare Debian in a folder (root, debootstr
 # some run no program of the build, and determinism.sh compares the sanitized one where it is (`make test-slow`).
 LONG_WHEN_WATCHED := analytic/test_mmc analytic/test_sizing analytic/test_statistics_oracle.sh \
     analytic/test_kaufman_roberts \
-    $(addprefix cli/,compare.sh decide.sh determinism.sh guides.sh lint_selftest.sh sacct_slurm.sh schema.sh \
+    $(addprefix cli/,compare.sh decide.sh determinism.sh lint_selftest.sh sacct_slurm.sh schema.sh \
     sweep_killed.sh sweep_slurm.sh) \
     $(addprefix property/test_,easy_oracle fifo_oracle guarantees presets work_conserved)
 
@@ -499,6 +499,9 @@ compile: $(PROGRAM) libraries $(call object,$(SUPPORT) \
 
 table: link ## Make a table of runs side by side (NAME=backfill ARGS='--seeds 1,2'); without NAME, list them
 	@WINDTUNNEL=$(B)/windtunnel tools/table $(NAME) $(ARGS)
+
+docs-check: link ## See that the documents' figures are what their commands print (SAMPLE=4; ARGS='--update README.md')
+	@WINDTUNNEL=$(B)/windtunnel tools/docs_check $(if $(SAMPLE),--sample $(SAMPLE)) $(ARGS)
 
 bench: ## Count instructions per job, fail where they grew; print times (SIZE=small: short; VARIANT=release)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run

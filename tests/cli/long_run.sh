@@ -218,20 +218,4 @@ says said.out 'exact, n = 1'
 windtunnel run long.json --set workload.duration_scale=0.9 --quiet --out other
 windtunnel compare fifo other
 says said.out '^  not known: the sides have other jobs$'
-
-# ---- The examples of the documents print what stands there. ----
-
-if [ "${WINDTUNNEL_TEST_SIZE:-small}" = full ]; then
-    seconds_max=600
-    for document in statistics compare; do
-        mkdir $document
-        sed -n '/^```text$/,/^```$/p' "$repository/docs/$document.md" | grep -v '^```' >$document/shown
-        grep '^windtunnel .*jobs.jsonl.zst\|^windtunnel report out/main --steady$' "$repository/docs/$document.md" |
-            sed 's/^windtunnel/timeout $seconds_max "$program"/' >$document/commands
-        (cd $document && . ./commands >said 2>err) || fail "docs/$document.md: $(cat $document/err)"
-        [ -s $document/shown ] || fail "docs/$document.md shows nothing"
-        grep -Fx -f $document/shown $document/said | sort >$document/found
-        sort $document/shown | diff -u - $document/found || fail "docs/$document.md shows something else"
-    done
-fi
 finish

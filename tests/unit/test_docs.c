@@ -266,7 +266,8 @@ static const char *code_end(const char *line)
     return end;
 }
 
-/* Code is what stands between fences, what is indented by four behind an empty line, and what stands in `...`. */
+/* Code is what stands between fences, what is indented by four behind an empty line, what stands in `...`, and the command
+ * of a mark of tools/docs_check. */
 static void check_markdown(struct check *check)
 {
     bool is_fenced = false, is_code = false, was_empty = true;
@@ -276,7 +277,10 @@ static void check_markdown(struct check *check)
         is_code = !is_empty && strncmp(line, "    ", 4) == 0 && (was_empty || is_code);
         was_empty = is_empty;
         bool is_fence = strncmp(line + strspn(line, " "), "```", 3) == 0;
-        if (is_fence) {
+        if (!is_fenced && strncmp(line, "<!-- made by: ", 14) == 0) {
+            const char *terms = memrchr(line, '(', (size_t)(end - line));
+            check_piece(check, line + 14, terms != NULL ? terms : end);
+        } else if (is_fence) {
             is_fenced = !is_fenced;
         } else if (is_fenced || is_code) {
             end = code_end(line);
@@ -376,6 +380,8 @@ TEST(mistakes_are_seen)
         {"`windtunnel run a.json \\\n  --cluter c.json`", "unknown option '--cluter'"},
         {"```\nwindtunnel run a \\\n    --sed 3\n```\n", "unknown option '--sed'"},
         {"`windtunnel topology\nshaw x`", "there is no command 'topology shaw'"},
+        {"<!-- made by: windtunnel report a --json (2026-11-27, 5 seeds) -->\n", NULL},
+        {"<!-- made by: windtunnel fly (2026-11-27, 5 seeds) -->\n", "there is no command 'fly'"},
         {"`make tests`", "Makefile has no target 'tests'"},
         {"`make test OLNY=x`", "Makefile uses no variable 'OLNY'"},
         {"```\ncd x && VARIANT=a make lnit\n```\n", "Makefile has no target 'lnit'"},
