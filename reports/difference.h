@@ -23,7 +23,7 @@
  *
  * Amounts of a class, a queue or another cut are measured against the whole run too.
  *
- * Law: a seed enters if both sides have a value.  One exact replay has no interval: its mark tells which is better.
+ * Law: a seed enters if both sides have a value.  One replay alone has no interval: its mark tells which is better.
  */
 #ifndef REPORTS_DIFFERENCE_H
 #define REPORTS_DIFFERENCE_H

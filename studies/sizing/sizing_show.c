@@ -80,7 +80,7 @@ static void write_answer(const struct sizing *sizing, const struct sizing_answer
     if (answer->is_exact && sizing->options->seeds_max == 1)
         buffer_string(out, "It is that of one seed alone.");
     else if (answer->is_exact)
-        buffer_string(out, "It is exact: nothing in these runs is left to chance.");
+        buffer_string(out, "One run of each number decided: it is that of this replay alone.");
     else if (answer->is_sure)
         buffer_format(out, "Sure to %g %%.", 100 * (1 - sizing->options->alpha));
     else
@@ -161,6 +161,8 @@ static void add_levels(struct show *show, const struct sizing *sizing, const str
     add_at(show, at);
     if (past != NULL)
         add_at(show, past);
+    if (at->has_replay)
+        show_column(show, "this replay");
     for (size_t g = 0; g < sizing->gates.count; g++) {
         const struct gate *gate = &sizing->gates.gates[g];
         add_name(show, gate, show_row);
@@ -170,7 +172,15 @@ static void add_levels(struct show *show, const struct sizing *sizing, const str
         add_mean(show, &at->judgements[g]);
         if (past != NULL)
             add_mean(show, &past->judgements[g]);
+        if (at->has_replay)
+            add_amount(show, gate, values_number(&at->replay.values, &gate->of));
     }
+    if (at->has_replay)
+        buffer_format(
+            show_line(show, SHOW_NOTE),
+            "A replay is one of many that could have been. The means are of it shaken with %zu seeds, arrivals "
+            "by up to a minute and run times by a percent; beside them is the replay as it is, at %.12g.",
+            at->run_count, at->number);
 }
 
 /* ---- What was tried ---- */
@@ -365,7 +375,7 @@ static void add_cases(struct show *show, const struct sizing *sizing)
         add_bound(show, least ? answer->has_enough : answer->has_limit, least ? answer->enough : answer->limit);
         show_value(show, view_amount, at != NULL ? sizing_point_usd_per_h(at) : NAN);
         show_value(show, view_count, (double)answer->run_count);
-        buffer_string(show_cell(show), answer->is_exact ? "exact" : answer->is_sure ? "sure" : "not sure");
+        buffer_string(show_cell(show), answer->is_exact ? "one run" : answer->is_sure ? "sure" : "not sure");
     }
 }
 
