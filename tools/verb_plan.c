@@ -49,8 +49,6 @@ static struct error run_plan(struct verb *verb, struct sizing *sizing)
     options->stop = &caught_signal;
     options->on_progress = show_progress;
     options->progress_self = verb;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     return sizing_run(sizing, options);
 }
 
@@ -146,8 +144,6 @@ static int ask_what_if(struct verb *verb)
     struct buffer out = {0};
     bool is_complete = false;
     struct error error = refuse_others(verb->args);
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     if (!error_is(error))
         error = what_if_run(verb->args, &verb->progress, &caught_signal, &out, &is_complete);
     progress_line_end(&verb->progress);
@@ -164,6 +160,8 @@ int verb_plan(const struct args *args)
     struct verb verb = {.args = args};
     size_t changes;
     (void)args_list(args, "what-if", &changes);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
     progress_line_begin(&verb.progress, !args_flag(args, "quiet"));
     const int status = changes > 0 ? ask_what_if(&verb) : seek(&verb);
     if (caught_signal != 0) {

@@ -25,8 +25,10 @@ static void write_point(const struct sizing *sizing, const struct sizing_point *
 {
     static const char *const metrics[] = {"allocation_ratio", "sm_active_ratio", "goodput_ratio", "useful_ratio",
                                           "jobs_rejected"};
-    buffer_members(out, "'number': %g, 'meets': %hhd, 'is_sure': %hhd, 'seeds': [", point->number, point->holds,
-                   point->is_sure);
+    buffer_members(out, "'number': %g, 'meets': ", point->number);
+    buffer_string(out, !point->is_sure ? "null" : point->holds ? "true" : "false");
+    buffer_members(out, ", 'mean_meets': %hhd, 'is_sure': %hhd, 'seeds_met': %zu, 'seeds': [", point->holds,
+                   point->is_sure, point->met_count);
     for (size_t r = 0; r < point->run_count; r++)
         buffer_format(out, "%s%llu", r > 0 ? ", " : "", (unsigned long long)point->runs[r].seed);
     buffer_string(out, "]");
