@@ -36,6 +36,7 @@ struct compare {
     enum comparison_format format;
     struct gates gates;
     struct comparison_folder folder; /* of --out */
+    struct verdicts verdicts;        /* of --assumptions */
     struct progress_line progress;
     struct arena arena;
 };
@@ -47,9 +48,13 @@ static struct error read_seeds(struct compare *compare)
     const char *value = args_string(compare->args, "seeds");
     int64_t count;
     compare->options.is_sequential = value == NULL || strcmp(value, "auto") == 0;
-    compare->options.seed_count = COMPARISON_SEEDS_SEQUENTIAL;
+    TRY(args_int64(compare->args, "seeds-max", 1, COMPARISON_SEEDS_MAX, COMPARISON_SEEDS_SEQUENTIAL, &count));
+    compare->options.seed_count = (size_t)count;
     if (compare->options.is_sequential)
         return ERROR_OK;
+    if (args_string(compare->args, "seeds-max") != NULL)
+        return error_new(ERROR_USAGE,
+                         "'--seeds %s' runs just so many; '--seeds-max' bounds the looks of '--seeds auto'", value);
     if (!text_to_int64(text_of(value), 1, COMPARISON_SEEDS_MAX, &count))
         return error_new(ERROR_USAGE, "'--seeds' must be 'auto' or an integer from 1 to %d, got '%s'",
                          COMPARISON_SEEDS_MAX, value);
@@ -280,7 +285,13 @@ static struct error run_all(struct compare *compare, struct comparison *comparis
 {
     TRY(write_files(compare, NULL));
     TRY(read_options(compare));
-    return comparison_run(comparison, &compare->options);
+    if (args_flag(compare->args, "assumptions"))
+        TRY(verdicts_check(&compare->options));
+    TRY(comparison_run(comparison, &compare->options));
+    if (!args_flag(compare->args, "assumptions"))
+        return ERROR_OK;
+    compare->show.verdicts = &compare->verdicts;
+    return verdicts_run(&compare->verdicts, comparison, compare->show.winner_metric);
 }
 
 int verb_compare(const struct args *args)
@@ -291,6 +302,7 @@ int verb_compare(const struct args *args)
     struct error error = run_all(&compare, &comparison);
     progress_line_end(&compare.progress);
     int status = error_is(error) ? tool_fail(&error) : report(&compare, &comparison);
+    verdicts_release(&compare.verdicts);
     comparison_release(&comparison);
     comparison_folder_release(&compare.folder);
     compare_sides_release(&compare.sides);

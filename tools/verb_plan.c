@@ -49,8 +49,6 @@ static struct error run_plan(struct verb *verb, struct sizing *sizing)
     options->stop = &caught_signal;
     options->on_progress = show_progress;
     options->progress_self = verb;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     return sizing_run(sizing, options);
 }
 
@@ -136,8 +134,9 @@ static struct error refuse_others(const struct args *args)
     for (size_t o = 0; others[o] != NULL; o++)
         if (args_string(args, others[o]) != NULL)
             return error_new(ERROR_USAGE, "--what-if seeks nothing: it goes without --%s", others[o]);
-    if (args_flag(args, "capacity") || args_flag(args, "json"))
-        return error_new(ERROR_USAGE, "--what-if goes without --capacity and --json; `windtunnel compare` writes JSON");
+    if (args_flag(args, "capacity") || args_flag(args, "assumptions") || args_flag(args, "json"))
+        return error_new(ERROR_USAGE, "--what-if goes without --capacity, --assumptions and --json; `windtunnel "
+                                      "compare` writes JSON and takes --assumptions");
     return ERROR_OK;
 }
 
@@ -146,8 +145,6 @@ static int ask_what_if(struct verb *verb)
     struct buffer out = {0};
     bool is_complete = false;
     struct error error = refuse_others(verb->args);
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     if (!error_is(error))
         error = what_if_run(verb->args, &verb->progress, &caught_signal, &out, &is_complete);
     progress_line_end(&verb->progress);
@@ -164,6 +161,8 @@ int verb_plan(const struct args *args)
     struct verb verb = {.args = args};
     size_t changes;
     (void)args_list(args, "what-if", &changes);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
     progress_line_begin(&verb.progress, !args_flag(args, "quiet"));
     const int status = changes > 0 ? ask_what_if(&verb) : seek(&verb);
     if (caught_signal != 0) {

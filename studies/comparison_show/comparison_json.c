@@ -2,8 +2,9 @@
 #include <math.h>
 
 #include "studies/comparison_show/comparison_view.h"
+#include "studies/comparison_show/verdicts_show.h"
 
-enum { SCHEMA_VERSION = 1 };
+enum { SCHEMA_VERSION = 2 };
 
 static void write_run(const struct comparison_run *run, uint64_t seed, struct buffer *out)
 {
@@ -91,15 +92,28 @@ static void write_gates(const struct comparison *comparison, struct buffer *out)
     buffer_char(out, ']');
 }
 
+static void write_assumed(const struct comparison *comparison, const struct comparison_show *how, struct buffer *out)
+{
+    struct assumed_list assumed;
+    comparison_assumed(comparison, &assumed);
+    buffer_string(out, ",\n\"assumed\": ");
+    assumed_json(&assumed, out);
+    if (how->verdicts == NULL)
+        return;
+    buffer_string(out, ",\n\"assumptions\": ");
+    verdicts_json(how->verdicts, out);
+}
+
 static void write_difference(const struct difference *difference, struct buffer *out)
 {
     buffer_format(out, "{\"mark\": \"%c\"", difference->mark);
+    const struct change *change = &difference->change;
     buffer_members(out,
-                   ", 'n': %zu, 'missing': %zu, 'base': %g, 'candidate': %g, 'difference': %g, 'relative': %g, 'size': "
-                   "%g, 'low': %g, 'high': %g, 'level': %g, 'p': %g, 'p_rank': %g}",
-                   difference->n, difference->missing, difference->base, difference->candidate, difference->mean.mean,
-                   difference->relative, difference->size, difference->mean.low, difference->mean.high,
-                   difference->mean.level, difference->mean.p, difference->p_rank);
+                   ", 'n': %zu, 'missing': %zu, 'base': %g, 'candidate': %g, 'difference': %g, 'estimator': %s, "
+                   "'value': %g, 'low': %g, 'high': %g, 'size': %g, 'level': %g, 'p': %g, 'p_rank': %g}",
+                   difference->n, difference->missing, difference->base, difference->candidate, difference->difference,
+                   change->is_ratio ? "ratio" : "difference", change->value, change->low, change->high,
+                   difference->size, change->of.level, change->of.p, difference->p_rank);
 }
 
 /* By side, what the replay as it is gives, and how many deviations of the shaken ones that is from their mean. */
@@ -139,7 +153,7 @@ static void write_row(const struct comparison *comparison, size_t r, struct buff
     buffer_string(out, "]}");
 }
 
-void comparison_write_json(const struct comparison *comparison, struct buffer *out)
+void comparison_write_json(const struct comparison *comparison, const struct comparison_show *how, struct buffer *out)
 {
     const bool has_gates = comparison->verdict_count > 0;
     buffer_members(out,
@@ -158,6 +172,7 @@ void comparison_write_json(const struct comparison *comparison, struct buffer *o
     write_sides(comparison, out);
     buffer_string(out, ",\n");
     write_gates(comparison, out);
+    write_assumed(comparison, how, out);
     buffer_string(out, ",\n\"metrics\": [");
     for (size_t r = 0; r < comparison->row_count; r++) {
         buffer_members(out, ",\n  ");

@@ -10,6 +10,7 @@
 #include "studies/run/chance.h"
 #include "studies/run/replay_shake.h"
 #include "studies/run/trial.h"
+#include "studies/sizing/sizing_inside.h"
 
 /* Numbers are counted in steps; where the largest is sought, they are counted downward, so that what is sought is
  * always the least count at which the levels are met. */
@@ -30,100 +31,6 @@ static double number_of(const struct sizing_question *question, int64_t count)
 void sizing_write_setting(const struct sizing_question *question, double number, struct buffer *out)
 {
     buffer_format(out, "%s=%.12g", question->path, number);
-}
-
-/* ---- The bounds ---- */
-
-static struct gate gate_of(const struct service_level *level, enum gate_bound bound)
-{
-    return (struct gate){.of = level->of,
-                         .unit = level->unit,
-                         .better = bound == GATE_MAX ? BETTER_LOWER : BETTER_HIGHER,
-                         .bound = bound,
-                         .amount = bound == GATE_MAX ? level->max : level->min};
-}
-
-static void make_gates(struct sizing *sizing)
-{
-    const struct service_levels *levels = &sizing->options->levels;
-    struct gate *gates = arena_alloc_array(&sizing->arena, 2 * levels->count, struct gate);
-    size_t count = 0;
-    for (size_t l = 0; l < levels->count; l++) {
-        if (isfinite(levels->levels[l].max))
-            gates[count++] = gate_of(&levels->levels[l], GATE_MAX);
-        if (isfinite(levels->levels[l].min))
-            gates[count++] = gate_of(&levels->levels[l], GATE_MIN);
-    }
-    sizing->gates = (struct gates){gates, count};
-}
-
-/* ---- Judging ---- */
-
-double sizing_point_mean(const struct sizing_point *point, const struct metric_selector *of)
-{
-    double sum = 0;
-    size_t count = 0;
-    for (size_t r = 0; r < point->run_count; r++) {
-        const double value = values_number(&point->runs[r].values, of);
-        sum += isnan(value) ? 0 : value;
-        count += isnan(value) ? 0 : 1;
-    }
-    return count > 0 ? sum / (double)count : NAN;
-}
-
-static bool is_within(const struct gate *gate, double mean)
-{
-    return gate->bound == GATE_MAX ? mean <= gate->amount : mean >= gate->amount;
-}
-
-/* The look with as many runs; false: there is none. */
-static bool find_look(const struct looks *looks, size_t runs, size_t *look)
-{
-    for (*look = 0; *look < looks->count; ++*look)
-        if (looks->n[*look] == runs)
-            return true;
-    *look = 0;
-    return false;
-}
-
-static struct error judge(const struct sizing *sizing, const struct looks *looks, bool is_exact,
-                          struct sizing_point *point)
-{
-    const size_t gate_count = sizing->gates.count, runs = point->run_count;
-    struct gate_test *tests = mem_zalloc(gate_count, sizeof *tests);
-    struct gate_result *results = mem_zalloc(gate_count, sizeof *results);
-    double *values = mem_zalloc(gate_count * runs, sizeof *values);
-    struct gate_rule rule = {.alpha = sizing->options->alpha / 2, .looks = *looks, .is_exact = is_exact};
-    const bool is_look = find_look(looks, runs, &rule.look);
-    struct error error = ERROR_OK;
-    if (!is_look)
-        rule.looks = looks_once(runs);
-    for (size_t g = 0; g < gate_count; g++) {
-        for (size_t r = 0; r < runs; r++)
-            values[g * runs + r] = values_number(&point->runs[r].values, &sizing->gates.gates[g].of);
-        tests[g] = (struct gate_test){
-            .gate = &sizing->gates.gates[g], .candidate = &values[g * runs], .count = runs, .is_unpaired = true};
-    }
-    gates_decide(&rule, tests, gate_count, results);
-    point->holds = true;
-    for (size_t g = 0; g < gate_count && !error_is(error); g++) {
-        const struct gate *gate = &sizing->gates.gates[g];
-        point->judgements[g] = (struct sizing_judgement){gate, results[g]};
-        point->holds = point->holds && is_within(gate, results[g].candidate);
-        if (results[g].state == GATE_NOT_DEFINED) {
-            struct buffer name = {0};
-            metric_selector_write(&gate->of, &name);
-            error = error_new(ERROR_CONFIG, "%s is not defined in the runs: no job is meant", buffer_c_string(&name));
-            error_set_hint(&error, "the report of one run lists the keys that a metric has");
-            buffer_release(&name);
-        }
-    }
-    const enum gate_state state = gates_state(results, gate_count);
-    point->is_sure = is_look && state == (point->holds ? GATE_PASSED : GATE_FAILED);
-    mem_free(values);
-    mem_free(results);
-    mem_free(tests);
-    return error;
 }
 
 /* ---- Runs ---- */
@@ -168,8 +75,10 @@ static void keep_result(void *self, const struct worker_result *result)
         fail(batch, run->seed, result);
         return;
     }
-    if (!error_is(batch->error)) /* else the plan fails with the first */
+    if (!error_is(batch->error)) { /* else the plan fails with the first */
         batch->error = values_read_text(&run->values, "the result of the run", result->bytes);
+        run->is_done = !error_is(batch->error);
+    }
     batch->answer->run_count++;
 }
 
@@ -193,7 +102,7 @@ static struct error run_batch(struct batch *batch, size_t to)
                                .on_wait = show_progress,
                                .self = batch,
                                .stop = options->stop};
-    struct error error = worker_pool_run(&pool);
+    struct error error = count > 0 ? worker_pool_run(&pool) : ERROR_OK;
     if (!error_is(error))
         return batch->error;
     error_release(&batch->error);
@@ -247,6 +156,21 @@ static const char **settings(const struct sizing_options *options, const struct 
     return sets;
 }
 
+/* The runs up to `to` are the point's.  If a stop left some of them out, those that are done move together; more runs
+ * of a number that was judged before are left out then, because that judgement was made at a look. */
+static void take_runs(struct sizing_point *point, size_t to)
+{
+    size_t done = point->run_count;
+    for (size_t r = point->run_count; r < to; r++)
+        if (point->runs[r].is_done) {
+            const struct sizing_run run = point->runs[r];
+            point->runs[r] = point->runs[done];
+            point->runs[done++] = run;
+        }
+    if (done == to || point->run_count == 0)
+        point->run_count = done;
+}
+
 /* to 0: the replay as it is. */
 static struct error run_point(struct sizing *sizing, struct sizing_answer *answer, struct sizing_point *point,
                               uint64_t seed, size_t to)
@@ -265,9 +189,9 @@ static struct error run_point(struct sizing *sizing, struct sizing_answer *answe
                                  is_replay ? NULL : &answer->shaken, &batch.trial.scenario.set_count);
     batch.trial.scenario.sets = sets;
     struct error error = run_batch(&batch, is_replay ? 1 : to);
-    if (!is_stopped(sizing) && !error_is(error) && !is_replay)
-        point->run_count = to;
-    point->has_replay = point->replay.values.count > 0;
+    if (!error_is(error) && !is_replay)
+        take_runs(point, to);
+    point->has_replay = point->replay.is_done;
     mem_free(sets);
     buffer_release(&setting);
     return error;
@@ -287,7 +211,7 @@ static void take_answer(const struct sizing_question *question, const struct thr
     answer->limit = number_of(question, found.needed);
 }
 
-static struct threshold begin_search(const struct sizing *sizing, double start, bool is_exact)
+static struct threshold begin_search(const struct sizing *sizing, double start, bool is_once)
 {
     enum { SCOUTS = 2, STRIDES = 8 }; /* an eighth of a guess is its error, say */
     const struct sizing_question *question = &sizing->options->question;
@@ -297,8 +221,8 @@ static struct threshold begin_search(const struct sizing *sizing, double start, 
                                         .high = ends[0] < ends[1] ? ends[1] : ends[0],
                                         .start = count_of(question, start),
                                         .stride = stride > 1 ? (int64_t)stride : 1,
-                                        .scouts = is_exact ? 1 : SCOUTS,
-                                        .looks = is_exact ? looks_once(1) : looks_up_to(sizing->options->seeds_max),
+                                        .scouts = is_once ? 1 : SCOUTS,
+                                        .looks = is_once ? looks_once(1) : looks_up_to(sizing->options->seeds_max),
                                         .trials_max = sizing->options->trials_max};
     return threshold_of(&options);
 }
@@ -306,23 +230,26 @@ static struct threshold begin_search(const struct sizing *sizing, double start, 
 static struct error run_case(struct sizing *sizing, struct sizing_answer *answer, double start, uint64_t seed)
 {
     const struct sizing_question *question = &sizing->options->question;
-    struct threshold search = begin_search(sizing, start, answer->is_exact);
+    const bool is_once = sizing->options->seeds_max == 1;
+    struct threshold search = begin_search(sizing, start, answer->is_exact || is_once);
     struct threshold_ask ask;
     answer->points = mem_zalloc(THRESHOLD_POINTS_MAX, sizeof *answer->points);
     while (threshold_next(&search, &ask)) {
         struct sizing_point *point = begin_point(sizing, answer, number_of(question, ask.index));
         TRY(run_point(sizing, answer, point, seed, ask.to));
-        if (is_stopped(sizing)) {
-            sizing->is_partial = true;
+        sizing->is_partial = is_stopped(sizing);
+        if (sizing->is_partial && (point->run_count == 0 || point->run_count <= ask.from))
             break;
-        }
-        if (answer->is_exact && sizing->options->seeds_max > 1 && chance_of_result(&point->runs[0].values.result)) {
+        ask.to = point->run_count;
+        if (answer->is_exact && chance_of_result(&point->runs[0].values.result)) {
             answer->is_exact = false;
-            search = begin_search(sizing, start, false);
+            search = begin_search(sizing, start, is_once);
             continue;
         }
-        TRY(judge(sizing, &search.options.looks, answer->is_exact, point));
+        TRY(sizing_judge(sizing, &search.options.looks, answer->is_exact, point));
         threshold_tell(&search, &ask, point->holds, point->is_sure);
+        if (sizing->is_partial)
+            break;
     }
     take_answer(question, &search, answer);
     struct sizing_point *at = answer->is_found ? point_at(answer, answer->number) : NULL;
@@ -341,7 +268,7 @@ static struct error read_case(struct sizing *sizing, struct sizing_answer *answe
     struct error error = scenario_load(&scenario, &options);
     if (!error_is(error)) {
         *seed = scenario.seed;
-        answer->is_exact = sizing->options->seeds_max == 1 || !chance_of_scenario(scenario.resolved);
+        answer->is_exact = !chance_of_scenario(scenario.resolved);
         answer->is_shaken =
             sizing->options->seeds_max > 1 && !sizing->options->is_unshaken &&
             replay_shake_apply(scenario.resolved, &(struct scenario_options){0}, &sizing->arena, &answer->shaken);
@@ -359,13 +286,16 @@ struct error sizing_run(struct sizing *sizing, const struct sizing_options *opti
 {
     *sizing = (struct sizing){.options = options};
     assert(options->levels.count > 0 && options->case_count >= 1 && options->case_count <= SIZING_CASES_MAX);
-    make_gates(sizing);
+    sizing_make_gates(sizing);
     sizing->answers = mem_zalloc(options->case_count, sizeof *sizing->answers);
     double start = options->question.start;
     for (size_t c = 0; c < options->case_count && !sizing->is_partial; c++) {
         struct sizing_answer *answer = &sizing->answers[sizing->answer_count++];
         uint64_t seed;
         answer->of = &options->cases[c];
+        sizing->is_partial = is_stopped(sizing); /* while the options were read */
+        if (sizing->is_partial)
+            break;
         TRY(read_case(sizing, answer, &seed));
         TRY(run_case(sizing, answer, start, seed));
         if (answer->is_found)

@@ -53,7 +53,8 @@ enum { SIZING_SETS_MAX = 8, SIZING_CASES_MAX = 64 };
 struct sizing_case {
     const char *name;
     const char *sets[SIZING_SETS_MAX]; /* "path=value", applied after the scenario's; NULL-terminated if fewer */
-    const char *varied; /* the one path that is varied here, low in one case and high in the next; NULL: none */
+    const char *varied;     /* the one path that is varied here, low in one case and high in the next; NULL: none */
+    const char *assumption; /* in place of which something else is taken here (studies/run/assumptions.h); NULL: none */
 };
 
 struct sizing_options {
@@ -76,7 +77,8 @@ struct sizing_options {
 
 struct sizing_run {
     uint64_t seed;
-    struct values values;
+    bool is_done;
+    struct values values; /* if it is */
 };
 
 /* A level at a number. */
@@ -91,6 +93,7 @@ struct sizing_point {
     size_t run_count;
     struct sizing_run replay; /* as it is, at the answer of a case that is shaken */
     bool has_replay;
+    size_t met_count;                    /* runs that keep within the bound of every level, each by itself */
     bool holds, is_sure;                 /* as struct threshold_point, but of the levels: met or not */
     struct sizing_judgement *judgements; /* by gate of struct sizing; owned */
 };
@@ -117,7 +120,8 @@ struct sizing {
     struct arena arena;
 };
 
-/* An error is a wrong scenario, a run that failed, or a level that is of no job; a stop is none. */
+/* An error is a wrong scenario, a run that failed, or a level that is of no job; a stop is none: what
+ * was done until then is the answer so far. */
 struct error sizing_run(struct sizing *sizing, const struct sizing_options *options) MUST_CHECK;
 void sizing_release(struct sizing *sizing);
 
@@ -127,6 +131,12 @@ const struct sizing_point *sizing_past_point(const struct sizing *sizing, const 
 
 /* The mean of a metric over the runs of a point; NAN: no run has it. */
 double sizing_point_mean(const struct sizing_point *point, const struct metric_selector *of);
+
+/* USD per hour for the cluster of a point; NAN: not known. */
+double sizing_point_usd_per_h(const struct sizing_point *point);
+
+/* The points of an answer by their numbers, ascending; an array of answer->point_count, to be freed with mem_free. */
+const struct sizing_point **sizing_points_new(const struct sizing_answer *answer);
 
 /* "path=number", as the runs of this number have it. */
 void sizing_write_setting(const struct sizing_question *question, double number, struct buffer *out);

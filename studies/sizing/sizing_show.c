@@ -4,88 +4,12 @@
 #include <string.h>
 
 #include "reports/view.h"
-#include "studies/sizing/sizing_show.h"
+#include "studies/sizing/sizing_assumed.h"
+#include "studies/sizing/sizing_show_inside.h"
 
-enum {
-    MODEL_NAME_MAX = 24,
-    BOUNDS_SHOWN = 4, /* a curve is drawn up to as many times its bound if that is a maximum */
-};
-
-/* ---- Points ---- */
-
-double sizing_point_usd_per_h(const struct sizing_point *point)
-{
-    const struct run_facts *facts = &point->runs[0].values.result.facts;
-    return facts->price_usd_per_gpu_h > 0 ? facts->price_usd_per_gpu_h * (double)facts->gpu_count : NAN;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const double x = (*(const struct sizing_point *const *)a)->number;
-    const double y = (*(const struct sizing_point *const *)b)->number;
-    return x < y ? -1 : x > y;
-}
-
-const struct sizing_point **sizing_points_new(const struct sizing_answer *answer)
-{
-    const struct sizing_point **points = mem_zalloc(answer->point_count + 1, sizeof *points);
-    for (size_t p = 0; p < answer->point_count; p++)
-        points[p] = &answer->points[p];
-    qsort(points, answer->point_count, sizeof *points, by_number);
-    return points;
-}
+enum { MODEL_NAME_MAX = 24 };
 
 /* ---- The answer ---- */
-
-static bool is_least(const struct sizing *sizing)
-{
-    return sizing->options->question.aim == SIZING_SMALLEST;
-}
-
-static void write_sure_range(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out)
-{
-    buffer_format(out, "Not sure to %g %%", 100 * (1 - sizing->options->alpha));
-    if (answer->has_limit)
-        buffer_format(out, is_least(sizing) ? ": at least %.12g are needed" : ": at most %.12g may do", answer->limit);
-    if (answer->has_enough)
-        buffer_format(out, is_least(sizing) ? "%s %.12g are enough" : "%s %.12g does", answer->has_limit ? "," : ":",
-                      answer->enough);
-    buffer_char(out, '.');
-}
-
-static void write_answer(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out)
-{
-    const struct sizing_question *question = &sizing->options->question;
-    const char *which = is_least(sizing) ? "least" : "largest";
-    if (!answer->is_found) {
-        if (answer->is_whole)
-            buffer_format(out, "No %s from %.12g to %.12g meets the service levels%s.", question->path, question->low,
-                          question->high, answer->is_sure ? "" : ", as far as the runs tell");
-        else
-            buffer_format(out, "The %s %s that meets the service levels was not found in %zu runs.", which,
-                          question->path, answer->run_count);
-        return;
-    }
-    if (!answer->is_whole) {
-        buffer_format(out, "%s=%.12g meets the service levels. The %s that does was not found in %zu runs.",
-                      question->path, answer->number, which, answer->run_count);
-        return;
-    }
-    buffer_format(out, "The %s %s that meets the service levels is %.12g.", which, question->path, answer->number);
-    const bool is_end = answer->number == (is_least(sizing) ? question->low : question->high);
-    if (is_end)
-        buffer_format(out, " It is the end of the range: a %s one may do too.",
-                      is_least(sizing) ? "smaller" : "larger");
-    buffer_char(out, ' ');
-    if (answer->is_exact && sizing->options->seeds_max == 1)
-        buffer_string(out, "It is that of one seed alone.");
-    else if (answer->is_exact)
-        buffer_string(out, "One run of each number decided: it is that of this replay alone.");
-    else if (answer->is_sure)
-        buffer_format(out, "Sure to %g %%.", 100 * (1 - sizing->options->alpha));
-    else
-        write_sure_range(sizing, answer, out);
-}
 
 static bool write_load(const struct sizing_answer *answer, struct buffer *out)
 {
@@ -191,7 +115,8 @@ static void add_points(struct show *show, const struct sizing *sizing, const str
     const struct sizing_point **points = sizing_points_new(answer);
     const char *dot = strrchr(sizing->options->question.path, '.');
     struct buffer title = {0};
-    buffer_format(&title, "What was tried of %s", sizing->options->question.path);
+    buffer_string(&title, "What was tried: ");
+    sizing_write_sought(&sizing->options->question, &title);
     show_section(show, buffer_c_string(&title));
     buffer_release(&title);
     show_table(show, dot != NULL ? dot + 1 : sizing->options->question.path, "runs", NULL);
@@ -215,80 +140,8 @@ static void add_points(struct show *show, const struct sizing *sizing, const str
         for (size_t s = 0; s < sizeof shares / sizeof *shares; s++)
             show_value(show, view_percent, sizing_point_mean(point, &shares[s]));
         show_value(show, view_amount, sizing_point_usd_per_h(point));
-        buffer_format(show_cell(show), "%s%s", point->holds ? "met" : "not met", point->is_sure ? ", sure" : "");
+        sizing_write_verdict(point, show_cell(show));
     }
-    mem_free(points);
-}
-
-/* ---- A level's curve ---- */
-
-struct curve {
-    double *x, *y;
-    size_t count;
-};
-
-static void add(struct curve *curve, double x, double y)
-{
-    curve->x[curve->count] = x;
-    curve->y[curve->count++] = y;
-}
-
-/* The means by number, cut where they go beyond `top`. */
-static void fill_curve(struct curve *curve, const struct sizing_point *const *points, size_t count, size_t gate,
-                       double unit, double top)
-{
-    double last_x = NAN, last_y = NAN;
-    for (size_t p = 0; p < count; p++) {
-        const double x = points[p]->number;
-        const double y = points[p]->run_count > 0 ? points[p]->judgements[gate].result.candidate / unit : NAN;
-        if (isnan(y))
-            continue;
-        if (!isnan(last_y) && (y > top) != (last_y > top))
-            add(curve, last_x + (x - last_x) * (top - last_y) / (y - last_y), top);
-        if (y <= top)
-            add(curve, x, y);
-        last_x = x;
-        last_y = y;
-    }
-}
-
-static void add_curve(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer, size_t gate)
-{
-    const struct gate *of = &sizing->gates.gates[gate];
-    const char *unit;
-    const double scale = view_scale(of->unit, of->amount, &unit);
-    const struct sizing_point **points = sizing_points_new(answer);
-    const double bound = of->amount / scale, low = points[0]->number;
-    const double high = points[answer->point_count - 1]->number;
-    const double top = of->bound == GATE_MAX && bound > 0 ? BOUNDS_SHOWN * bound : INFINITY;
-    double *columns = show_numbers(show, 4 * answer->point_count + 4); /* a cut adds a point */
-    double *bounds = columns + 4 * answer->point_count;
-    struct curve curve = {columns, columns + 2 * answer->point_count, 0};
-    struct buffer name = {0}, id = {0};
-    fill_curve(&curve, points, answer->point_count, gate, scale, top);
-    memcpy(bounds, (const double[]){low, high, bound, bound}, 4 * sizeof *bounds);
-    metric_selector_write(&of->of, &name);
-    buffer_format(&id, "level%zuof%zu", gate, (size_t)(answer - sizing->answers));
-    const struct plot_series series[] = {
-        {.label = "mean over the seeds", .x = curve.x, .y = curve.y, .count = curve.count, .colour = PLOT_BLUE},
-        {.label = "bound", .x = bounds, .y = bounds + 2, .count = 2, .colour = PLOT_VERMILLION, .is_dashed = true}};
-    const struct show_figure figure = {
-        .plot = {.title = buffer_c_string(&name),
-                 .description = "the metric of a service level by the number that is sought",
-                 .id = buffer_c_string(&id),
-                 .series = series,
-                 .series_count = 2,
-                 .x_min = low,
-                 .x_max = high,
-                 .y_max = show_scale_end(fmax(bound, show_highest(curve.y, curve.count)))},
-        .y_text = unit,
-        .x_text = sizing->options->question.path};
-    if (curve.count > 1 && high > low) {
-        show_section(show, buffer_c_string(&name));
-        show_figure(show, &figure);
-    }
-    buffer_release(&name);
-    buffer_release(&id);
     mem_free(points);
 }
 
@@ -335,7 +188,7 @@ static void add_case(struct show *show, const struct sizing *sizing, const struc
         show_part(show, answer->of->name);
     else
         show_section(show, "");
-    write_answer(sizing, answer, show_line(show, SHOW_LEAD));
+    sizing_write_answer(sizing, answer, show_line(show, SHOW_LEAD));
     if (write_load(answer, &load))
         buffer_text(show_line(show, SHOW_LEAD), (struct text){load.bytes, load.length});
     buffer_release(&load);
@@ -344,7 +197,7 @@ static void add_case(struct show *show, const struct sizing *sizing, const struc
     add_points(show, sizing, answer);
     show_on(show, SHOW_PAGE);
     for (size_t g = 0; g < sizing->gates.count && answer->point_count > 0; g++)
-        add_curve(show, sizing, answer, g);
+        sizing_add_curve(show, sizing, answer, g);
     show_on(show, SHOW_ALL);
     add_runs(show, sizing, answer, command);
 }
@@ -362,7 +215,7 @@ static void add_bound(struct show *show, bool is_known, double number)
 
 static void add_cases(struct show *show, const struct sizing *sizing)
 {
-    const bool least = is_least(sizing);
+    const bool least = sizing_is_least(sizing);
     show_section(show, "Cases");
     show_table(show, "case", least ? "least" : "largest", least ? "needed" : "carried", least ? "enough" : "at most",
                "USD/h", "runs", "sure?", NULL);
@@ -428,6 +281,7 @@ struct show *sizing_show_new(const struct sizing *sizing, const char *title, con
     struct show *show = show_new(title);
     if (sizing->is_partial)
         buffer_string(show_line(show, SHOW_WARNING), "Partial: the plan was stopped.");
+    sizing_assumed_show(show, sizing);
     add_swings(show, sizing);
     if (sizing->options->case_count > 1)
         add_cases(show, sizing);

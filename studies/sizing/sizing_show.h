@@ -15,10 +15,4 @@ struct show *sizing_show_new(const struct sizing *sizing, const char *title, con
 /* One JSON object: per case the answer, its points, and the value of each level in each run. */
 void sizing_json(const struct sizing *sizing, struct buffer *out);
 
-/* USD per hour for the cluster of a point; NAN: not known. */
-double sizing_point_usd_per_h(const struct sizing_point *point);
-
-/* The points of an answer by their numbers, ascending; an array of answer->point_count, to be freed with mem_free. */
-const struct sizing_point **sizing_points_new(const struct sizing_answer *answer);
-
 #endif

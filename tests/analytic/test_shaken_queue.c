@@ -1,9 +1,10 @@
 /* tests/analytic/test_shaken_queue.c -- a shaken M/G/1 queue against Pollaczek and Khinchine's formula.
  *
  * Poisson arrivals that move independently are Poisson arrivals (J. F. C. Kingman, Poisson Processes, 1993, section
- * 5.5), and a run time S that is multiplied by a lognormal factor of mean 1 and sigma s has the mean E[S] and the second
- * moment E[S^2] e^(s^2).  So the mean wait is lambda E[S^2] e^(s^2) / (2 (1 - lambda E[S])).  As in LCG, half of the jobs
- * run exactly as long as their limit: where such run times were clamped at the limit, the mean wait was too small.
+ * 5.5), and a run time S that is multiplied by a lognormal factor of mean 1 and sigma s has the mean E[S] and the
+ * second moment E[S^2] e^(s^2).  So the mean wait is lambda E[S^2] e^(s^2) / (2 (1 - lambda E[S])).  As in LCG, half of
+ * the jobs run exactly as long as their limit: where such run times were clamped at the limit, the mean wait was too
+ * small.
  *
  * Seeds 1 to 40, taken before the first run and kept; the intervals are of 99 %. */
 #include <math.h>

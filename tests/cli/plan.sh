@@ -39,7 +39,7 @@ plan_nodes() { # expected status, arguments
     plan "$expected" mmc.json --nodes p=1..40 --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2 "$@"
 }
 plan_nodes 0 -j 1
-says said.out '^The least cluster.pools.p.nodes that meets the service levels is 3. Sure to 95 %.$'
+says said.out '^The least number of nodes of the pool p that meets the service levels is 3. Sure to 95 %.$'
 says said.out '^  windtunnel run mmc.json .*--set cluster.pools.p.nodes=3 --seed 1$'
 mv said.out one.out
 plan_nodes 0 -j 3
@@ -61,13 +61,21 @@ sys.exit(json.load(open('run/result.json'))['metrics']['queue_time_mean_s']['val
 
 # No number of the range will do; one that ran out of runs is not sure.
 plan 10 mmc.json --nodes p=1..2 --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=2.5
-says said.out '^No cluster.pools.p.nodes from 1 to 2 meets the service levels.$'
+says said.out '^No number of nodes of the pool p from 1 to 2 meets the service levels.$'
 plan_nodes 11 --runs 3
-says said.out '^cluster.pools.p.nodes=4 meets .* was not found in 2 runs\.$'
+says said.out '^With 4 nodes of the pool p the service levels are met in 2 of 2 seeds, not sure. The least that does$'
+says said.out '^was not found in 2 runs\.$'
 
 # Five seeds cannot prove anything at a probability of a millionth.
 plan_nodes 11 --alpha 0.000001 --seeds 5
-says said.out 'Not sure to 99.9999 %'
+says said.out '^With 3 nodes of the pool p the service levels are met in 5 of 5 seeds, not sure; with 2 they are met$'
+says said.out '^in 0 of 5 seeds, not sure\.'
+plan_nodes 11 --alpha 0.000001 --seeds 5 --json
+ask '[p["meets"] for p in d["cases"][0]["points"] if p["number"] == 3]' '[None]'
+
+# One seed alone proves nothing either.
+plan_nodes 11 --seeds 1
+says said.out 'met in 1 of 1 seed, not sure'
 
 # ---- Levels of the command line, growth, other values, a budget. ----
 
@@ -93,10 +101,10 @@ ask '[c["case"] for c in d["cases"]]' "['0 p, 6 q', '0 p, 6 q', '1 p, 4 q', '2 p
 # ---- A replay is shaken with each seed, and stands beside the answer; with --exact one run of a number decides. ----
 
 plan 0 small.json --level 'queue_time_max_s<=30m' --nodes h100=4..9
-says said.out '^The least cluster.pools.h100.nodes that meets the service levels is [0-9]\. Sure to 95 %'
+says said.out '^The least number of nodes of the pool h100 that meets the service levels is [0-9]\. Sure to 95 %'
 says said.out '^  Service level .* this replay$'
 plan 0 small.json --level 'queue_time_max_s<=30s' --nodes h100=4..9 --exact
-says said.out '^The least cluster.pools.h100.nodes that meets the service levels is 6\. One run of each number decided: '
+says said.out '^The least number of nodes of the pool h100 that meets the service levels is 6\. One run of each number decided: '
 says said.out '^  5  *1 '
 
 # ---- What if. ----

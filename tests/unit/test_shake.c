@@ -1,5 +1,5 @@
-/* tests/unit/test_shake.c -- a shaken trace: how far jobs move, that neither moves nor factors have a mean of their own,
- * what stays, what depends on the seed. */
+/* tests/unit/test_shake.c -- a shaken trace: how far jobs move, that neither moves nor factors have a mean of their
+ * own, what stays, what depends on the seed. */
 #include <math.h>
 #include <stdlib.h>
 

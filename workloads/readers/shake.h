@@ -6,9 +6,10 @@
  * much the metrics change between seeds tells how much of them is such an accident (D. Tsafrir, K. Ouaknine, D. G.
  * Feitelson, "Reducing Performance Evaluation Sensitivity and Variability by Input Shaking", MASCOTS 2007).
  *
- * Arrivals.  A job moves by u x room, where u is uniform in -1..1, and room is arrivals_s, or less near the begin of the
- * run: as far as the job is from it.  So no job comes before the begin, and none comes later on average.  Its deadline
- * moves with it.  Jobs that are joined by dependencies move together, by the u and the room of the one that comes first.
+ * Arrivals.  A job moves by u x room, where u is uniform in -1..1, and room is arrivals_s, or less near the begin of
+ * the run: as far as the job is from it.  So no job comes before the begin, and none comes later on average.  Its
+ * deadline moves with it.  Jobs that are joined by dependencies move together, by the u and the room of the one that
+ * comes first.
  *
  * Run times.  The run time, the attempts that failed before, the limit and the estimate of a job are multiplied by one
  * lognormal factor of mean 1: a job within its limit keeps its part of the limit, and one that ran into its limit does
@@ -20,10 +21,10 @@
  * Laws
  *  - The mean of a job's move is 0, and that of its factor is 1.
  *  - What happens to a job depends on the seed, its times, and its place in the trace alone (if blocks of the trace are
- *    drawn: among the drawn jobs), and for a job with dependencies on those of the first job of its group.  So jobs that
- *    are held in memory and jobs that are streamed are shaken alike.
- *  - Jobs come in the order of submission; those of equal submission in the order in which they came before.  A job does
- *    not come before one that it depends on, if it did not do so before.
+ *    drawn: among the drawn jobs), and for a job with dependencies on those of the first job of its group.  So jobs
+ *    that are held in memory and jobs that are streamed are shaken alike.
+ *  - Jobs come in the order of submission; those of equal submission in the order in which they came before.  A job
+ *    does not come before one that it depends on, if it did not do so before.
  *
  * Memory: the jobs of twice arrivals_s, some 150 bytes each, and 4 bytes for each job if one depends on another.  Cost:
  * O(log jobs in twice arrivals_s) a job.

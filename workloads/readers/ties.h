@@ -7,8 +7,8 @@
  *
  * Law: the group is named by the smallest place in it; a job without dependencies, on which none depends, is its own.
  *
- * Memory: 4 bytes a job from the first dependency on, and 8 more once ties_first is called; else nothing.  Cost: O(1) on
- * average (union-find; Tarjan, JACM 22, 1975).
+ * Memory: 4 bytes a job from the first dependency on, and 8 more once ties_first is called; else nothing.  Cost: O(1)
+ * on average (union-find; Tarjan, JACM 22, 1975).
  */
 #ifndef WORKLOADS_READERS_TIES_H
 #define WORKLOADS_READERS_TIES_H
