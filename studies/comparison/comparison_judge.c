@@ -241,8 +241,8 @@ static const struct difference *completed(const struct comparison *comparison, s
 /* By the mark, or by the same number in all seeds, which are too few for a mark. */
 static bool is_moved(const struct difference *jobs, char mark)
 {
-    const double gain = mark == '+' ? jobs->mean.mean : -jobs->mean.mean;
-    return jobs->mark == mark || (jobs->mean.state == INFERENCE_CONSTANT && gain > 0);
+    const double gain = mark == '+' ? jobs->difference : -jobs->difference;
+    return jobs->mark == mark || (jobs->change.of.state == INFERENCE_CONSTANT && gain > 0);
 }
 
 static bool is_called(const struct comparison *comparison, size_t side, char mark)
