@@ -14,8 +14,8 @@
  * have.
  *
  * Replays: where no side has a random part, each is shaken by a little with each seed (studies/run/replay_shake.h), and
- * run once as it is beside that.  With `is_unshaken`, one seed, a record among the sides or a fork it is run once as it is,
- * and its values decide: they say nothing but of this replay.
+ * run once as it is beside that.  With `is_unshaken`, one seed, a record among the sides or a fork it is run once as it
+ * is, and its values decide: they say nothing but of this replay.
  *
  * Or all sides go on from one moment of a record, each under its own policy: the record is replayed once, and each side
  * goes on in a child of this process (studies/run/fork.h).

@@ -44,11 +44,12 @@ void comparison_add_replays(struct show *show, const struct comparison *comparis
     if (!comparison->is_shaken || comparison->seed_count == 0)
         return;
     show_section(show, "This replay, beside the shaken ones");
-    buffer_format(show_line(show, SHOW_NOTE),
-                  "A replay is one of many that could have been, so the differences are of %zu of them, each shaken: "
-                  "%s. This is the replay as it is, how many standard deviations it lies from their mean, and how many of "
-                  "them are smaller.",
-                  comparison->seed_count, comparison->shake);
+    buffer_format(
+        show_line(show, SHOW_NOTE),
+        "A replay is one of many that could have been, so the differences are of %zu of them, each shaken: "
+        "%s. This is the replay as it is, how many standard deviations it lies from their mean, and how many of "
+        "them are smaller.",
+        comparison->seed_count, comparison->shake);
     show_table(show, "metric", "<side", "as it is", "mean of shaken", "<it lies", NULL);
     for (size_t r = 0; r < comparison->row_count; r++)
         if (is_gated(comparison, r) || is_usual(&comparison->rows[r]))

@@ -1,4 +1,4 @@
-/* studies/run/shakes.h -- how far the numbers of one run may be an accident: runs beside it that differ by chance alone.
+/* studies/run/shakes.h -- how far the numbers of one run may be an accident: runs beside it that differ by chance.
  *
  *   struct shakes shakes;
  *   struct error error = shakes_run(&shakes, &options);
@@ -6,8 +6,8 @@
  *       shakes_add(show, &shakes, &own);                     behind the table of the run
  *   shakes_release(&shakes);                                 (on error too)
  *
- * A replay is shaken (studies/run/replay_shake.h), with the seed of the scenario and those that follow it.  A scenario
- * that has chance is run with the seeds that follow its own.
+ * A replay is shaken (studies/run/replay_shake.h), with the seed of the scenario and those that follow it.  A
+ * scenario that has chance is run with the seeds that follow its own.
  *
  * Law: it depends on the scenario, the version and the number of runs alone, and changes nothing of the run beside which
  * they are.

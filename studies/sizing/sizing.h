@@ -17,8 +17,8 @@
  * sure is wrong with probability alpha at most.  Which numbers are tried, and how often: studies/sizing/threshold.h.
  * Seeds: the seed of the scenario and the seeds that follow it, the same for every number.
  *
- * Replays without a random part are shaken a little with each seed (studies/run/replay_shake.h), and the replay as it is
- * is run once at the answer.  With `is_unshaken`, or one seed, one run of a number decides, for this replay alone.
+ * Replays without a random part are shaken a little with each seed (studies/run/replay_shake.h), and the replay as it
+ * is runs once at the answer.  With `is_unshaken`, or one seed, one run of a number decides, for this replay alone.
  *
  * Each case is the scenario with settings of its own, and has an answer of its own: quarters of growth, other mixes of
  * pools, other values of an assumption.  The search of a case begins at the answer of the one before.
