@@ -5,10 +5,10 @@
  *       ... trials of `shaken` have seeds; one trial of `options` is the replay as it is ...
  *
  * A replay whose jobs, world and workload draw nothing (chance.h) gives one value of each metric.  It is exact, but it
- * is one of many that could as well have been: in a busy cluster a job that comes a second later moves every queue after
- * it, so a difference between two replays may be such an accident.  Comparisons, plans and `run --shakes` therefore run
- * it shaken a little (workloads/readers/shake.h), with as many seeds as are wanted, and show the replay as it is beside
- * them.
+ * is one of many that could as well have been: in a busy cluster a job that comes a second later moves every queue
+ * after it, so a difference between two replays may be such an accident.  Comparisons, plans and `run --shakes`
+ * therefore run it shaken a little (workloads/readers/shake.h), with as many seeds as are wanted, and show the replay
+ * as it is beside them.
  *
  * The amounts are stated here alone: arrivals by up to a minute, which is less than users notice, and run times by a
  * percent, which is less than two runs of one job on one machine differ by.  docs/statistics.md has what they and

@@ -6,11 +6,11 @@
  *       shakes_add(show, &shakes, &own);                     behind the table of the run
  *   shakes_release(&shakes);                                 (on error too)
  *
- * A replay is shaken (studies/run/replay_shake.h), with the seed of the scenario and those that follow it.  A
+ * A replay is shaken (studies/run/replay_shake.h), with the seed of the scenario and those after it.  A
  * scenario that has chance is run with the seeds that follow its own.
  *
- * Law: it depends on the scenario, the version and the number of runs alone, and changes nothing of the run beside which
- * they are.
+ * Law: it depends on the scenario, the version and the number of runs alone, and changes nothing of the run beside
+ * which they are.
  */
 #ifndef STUDIES_RUN_SHAKES_H
 #define STUDIES_RUN_SHAKES_H

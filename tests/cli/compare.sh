@@ -231,7 +231,8 @@ says said.out '^This run, beside others by chance$'
 # ---- With --exact one run of each decides, however many seeds are asked for. ----
 
 gate '{"metric": "makespan_s", "max_increase": "1%"}'
-compare 10 --scenario small.json --side fewer:cluster.pools.h100.nodes=2 --side all --gates gates.json --seeds 10 --exact
+compare 10 --scenario small.json --side fewer:cluster.pools.h100.nodes=2 --side all --gates gates.json --seeds 10 \
+    --exact
 # The job of 32 GPUs does not fit 16.
 says said.err "^warning: 'fewer' completed fewer jobs than 'all' (2, not 3): "
 [ "$(wc -l <said.err)" -eq 1 ] || fail "a replay: $(cat said.err)"

@@ -104,7 +104,7 @@ plan 0 small.json --level 'queue_time_max_s<=30m' --nodes h100=4..9
 says said.out '^The least number of nodes of the pool h100 that meets the service levels is [0-9]\. Sure to 95 %'
 says said.out '^  Service level .* this replay$'
 plan 0 small.json --level 'queue_time_max_s<=30s' --nodes h100=4..9 --exact
-says said.out '^The least number of nodes of the pool h100 that meets the service levels is 6\. One run of each number decided: '
+says said.out '^The least number of nodes of the pool h100 that meets the service levels is 6\. One run '
 says said.out '^  5  *1 '
 
 # ---- What if. ----
