@@ -101,8 +101,8 @@ ask '[c["case"] for c in d["cases"]]' "['0 p, 6 q', '0 p, 6 q', '1 p, 4 q', '2 p
 # ---- A replay is shaken with each seed, and stands beside the answer; with --exact one run of a number decides. ----
 
 plan 0 small.json --level 'queue_time_max_s<=30m' --nodes h100=4..9
-says said.out '^The least number of nodes of the pool h100 that meets the service levels is [0-9]\. Sure to 95 %'
-says said.out '^  Service level .* this replay$'
+says said.out 'Sure to 95 %'
+says said.out '^  A replay is one of many that could have been'
 plan 0 small.json --level 'queue_time_max_s<=30s' --nodes h100=4..9 --exact
 says said.out '^The least number of nodes of the pool h100 that meets the service levels is 6\. One run '
 says said.out '^  5  *1 '

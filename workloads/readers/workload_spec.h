@@ -114,9 +114,9 @@ struct workload_spec {
     struct sample_plan sample; /* not with frozen queues; rows.h has the order of these */
     struct tenants_plan tenants;
     struct growth_plan growth;
-    struct loop_plan loop;                    /* closed: all jobs are held in memory; not with `fill` */
-    bool scales_durations;                    /* a load is reached by run times; false: by arrivals */
-    enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
+    struct loop_plan loop;   /* closed: all jobs are held in memory; not with `fill` */
+    bool scales_durations;   /* a load is reached by run times; false: by arrivals */
+    enum blocks_kind blocks; /* drawn before jobs are shaken; not with `fill` */
     struct shake_plan shake;
     struct job_defaults defaults;             /* of what jobs do not say themselves */
     struct communication_table communication; /* of jobs that declare none themselves */
