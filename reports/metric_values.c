@@ -65,7 +65,7 @@ static void fill_counts(const struct tally *tally, double *value)
 }
 
 /* The metrics that every group has; the whole run has them too. */
-static void fill_group(const struct group *group, double *value)
+static void fill_group(const struct group *group, bool has_prices, double *value)
 {
     const struct tally *tally = &group->tally;
     uint64_t waited = jobs_in_all(tally) - tally->jobs[END_REJECTED];
@@ -84,6 +84,8 @@ static void fill_group(const struct group *group, double *value)
             (double)tally->sums[SUM_SLOWDOWN_COMPLETED_MICRO] / (double)tally->jobs[END_COMPLETED] / 1e6;
     value[METRIC_ASKED_GPU_H] = milli_ns_to_hours(tally->sums[SUM_ASKED_MILLI_NS]);
     value[METRIC_ALLOCATED_GPU_H] = milli_ns_to_hours(tally->sums[SUM_ALLOCATED_MILLI_NS]);
+    if (has_prices)
+        value[METRIC_HELD_COST_USD] = milli_ns_to_hours(tally->sums[SUM_COST_MILLI_NS_USD]) / 1e6;
     if (tally->sums[SUM_ALLOCATED_MILLI_NS] > 0)
         value[METRIC_GOODPUT_RATIO] =
             (double)tally->sums[SUM_KEPT_MILLI_NS] / (double)tally->sums[SUM_ALLOCATED_MILLI_NS];
@@ -150,8 +152,6 @@ static void fill_window(const struct metrics *metrics, double *value)
     if (metrics->has_declared_activity)
         value[METRIC_IDLE_HELD_RATIO] = (to->idle_held_gpu_s - from->idle_held_gpu_s) / gpu_s;
     value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;
-    const wide_int asked = metrics->cuts[CUT_ALL].groups[0].tally.sums[SUM_ASKED_MILLI_NS] + metrics->rejected_milli_ns;
-    value[METRIC_OFFERED_LOAD_RATIO] = (double)asked / (GPU_MILLI * 1e9) / gpu_s;
     value[METRIC_DOWN_RATIO] = (to->down_gpu_s - from->down_gpu_s) / gpu_s;
 }
 
@@ -231,16 +231,29 @@ static void fill_loop(const struct loop_facts *loop, double *value)
     value[METRIC_CLOSED_LOOP_SHIFT_ABS_MEAN_S] = loop->shift_abs_mean_s;
 }
 
+/* A batch is compared with its lower bound if all of its work was done. */
+static void fill_makespan(const struct metrics *metrics, const struct tally *tally, double *value)
+{
+    const struct offered_load *offered = &metrics->facts.offered;
+    if (metrics->end_max > metrics->submit_min)
+        value[METRIC_MAKESPAN_S] = time_to_seconds(metrics->end_max - metrics->submit_min);
+    if (offered->kind != OFFERED_BATCH)
+        return;
+    value[METRIC_MAKESPAN_BOUND_S] = offered->bound_s;
+    if (offered->jobs == tally->jobs[END_COMPLETED] + tally->jobs[END_FAILED] + tally->jobs[END_CANCELLED])
+        value[METRIC_MAKESPAN_OVER_BOUND] = value[METRIC_MAKESPAN_S] / offered->bound_s;
+}
+
 static void fill_whole(const struct metrics *metrics, double *value)
 {
     const struct group *all = &metrics->cuts[CUT_ALL].groups[0];
     const struct group *inference = &metrics->cuts[CUT_CLASS].groups[JOB_INFERENCE];
-    fill_group(all, value);
+    fill_group(all, metrics->has_prices, value);
     value[METRIC_ADMISSION_P99_S] =
         inference->admission.found == 0 ? NAN : time_to_seconds(inference->admission.value[0]);
     value[METRIC_JAIN_FAIRNESS] = jain_fairness(&metrics->cuts[CUT_QUEUE]);
-    if (metrics->end_max > metrics->submit_min)
-        value[METRIC_MAKESPAN_S] = time_to_seconds(metrics->end_max - metrics->submit_min);
+    value[METRIC_OFFERED_LOAD_RATIO] = metrics->facts.offered.ratio;
+    fill_makespan(metrics, &all->tally, value);
     fill_window(metrics, value);
     fill_space(metrics, value);
     fill_links(metrics, value);
@@ -273,7 +286,7 @@ void metric_values_fill(struct metrics *metrics)
             if (kind == CUT_ALL)
                 fill_whole(metrics, value);
             else
-                fill_group(&cut->groups[cut->order[i]], value);
+                fill_group(&cut->groups[cut->order[i]], metrics->has_prices, value);
             take_values(&cut->metrics[i * per_group], value, from);
         }
     }

@@ -30,7 +30,8 @@ enum tally_sum {
     SUM_ASKED_MILLI_NS, /* GPU-milli x time */
     SUM_ALLOCATED_MILLI_NS,
     SUM_KEPT_MILLI_NS,
-    SUM_LIMIT_MILLI_NS, /* the part of SUM_ALLOCATED_MILLI_NS of jobs that were killed at their limit */
+    SUM_COST_MILLI_NS_USD, /* SUM_ALLOCATED_MILLI_NS x the price of a GPU hour in millionths of a USD */
+    SUM_LIMIT_MILLI_NS,    /* the part of SUM_ALLOCATED_MILLI_NS of jobs that were killed at their limit */
     SUM_LOST_GPU_NS,
     SUM_PREEMPTED_GPU_NS,
     /* slowdowns in millionths, each rounded down: of jobs that ran and ended, and of jobs that completed */
@@ -147,6 +148,8 @@ enum metric_id {
     METRIC_COST_USD,
     METRIC_COST_PER_JOB_USD,
     METRIC_MAKESPAN_S,
+    METRIC_MAKESPAN_BOUND_S,
+    METRIC_MAKESPAN_OVER_BOUND,
     METRIC_QUEUE_LENGTH_MEAN,
     METRIC_LITTLE_ERROR_RATIO,
     METRIC_IDLE_RATIO,
@@ -182,6 +185,7 @@ enum metric_id {
     METRIC_SLOWDOWN_BOUNDED_COMPLETED_MEAN,
     METRIC_ASKED_GPU_H,
     METRIC_ALLOCATED_GPU_H,
+    METRIC_HELD_COST_USD,
     METRIC_GOODPUT_RATIO,
     METRIC_LIMIT_GPU_H,
     METRIC_LOST_GPU_H,
@@ -302,7 +306,9 @@ struct kind {
 struct metrics {
     struct names *queues;
     struct queue_cache_entry cache[QUEUE_CACHE_SLOTS];
-    struct tally *queue_tallies; /* by id */
+    struct tally *queue_tallies;       /* by id */
+    int64_t prices_micro[MODEL_SLOTS]; /* of a GPU hour in millionths of a USD, by model */
+    bool has_prices;
     size_t queue_capacity;
     struct names *kind_names;
     struct queue_cache_entry kind_cache[KIND_CACHE_SLOTS];
@@ -322,11 +328,8 @@ struct metrics {
     time_ns submit_min, end_max; /* of counted jobs; TIME_NEVER and 0: none */
     wide_int all_waits_ns;       /* including jobs of the warm-up, for Little's law */
     uint64_t rejected[REASON_COUNT];
-    wide_int
-        rejected_milli_ns; /* GPU-milli x time that counted rejected jobs asked for, without those that never fit */
+    wide_int never_fit_milli_ns; /* GPU-milli x time that jobs asked which never fit */
 
-    wide_int asked_by_model[MODEL_SLOTS]; /* GPU-milli x time that counted jobs asked for, without those that never fit,
-                                             by the only model that they can get */
     struct timeline_row *samples;
     size_t sample_count, sample_capacity;
 

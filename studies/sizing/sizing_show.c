@@ -11,12 +11,23 @@ enum { MODEL_NAME_MAX = 24 };
 
 /* ---- The answer ---- */
 
+/* A batch has a makespan in place of a load. */
+static bool write_makespan(const struct sizing_answer *answer, const struct sizing_point *at, struct buffer *out)
+{
+    const struct metric_selector makespan = {.metric = "makespan_s"}, bound = {.metric = "makespan_bound_s"};
+    if (!isfinite(sizing_point_mean(at, &bound)))
+        return false;
+    buffer_format(out, "A batch; makespan at %.12g: ", answer->number);
+    view_words(out, "%E, at least %E.", sizing_point_mean(at, &makespan), sizing_point_mean(at, &bound));
+    return true;
+}
+
 static bool write_load(const struct sizing_answer *answer, struct buffer *out)
 {
     const struct sizing_point *at = sizing_answer_point(answer);
     const struct metric_selector all = {.metric = "offered_load_ratio"};
     if (at == NULL || !isfinite(sizing_point_mean(at, &all)))
-        return false;
+        return at != NULL && write_makespan(answer, at, out);
     buffer_format(out, "Offered load at %.12g: ", answer->number);
     view_percent(out, sizing_point_mean(at, &all));
     const char *before = "; ";
@@ -101,7 +112,8 @@ static void add_levels(struct show *show, const struct sizing *sizing, const str
 
 static void add_points(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer)
 {
-    static const struct metric_selector shares[] = {{.metric = "allocation_ratio"}, {.metric = "sm_active_ratio"}};
+    static const struct metric_selector shares[] = {
+        {.metric = "useful_ratio"}, {.metric = "allocation_ratio"}, {.metric = "sm_active_ratio"}};
     const struct sizing_point **points = sizing_points_new(answer);
     const char *dot = strrchr(sizing->options->question.path, '.');
     struct buffer title = {0};
@@ -112,6 +124,7 @@ static void add_points(struct show *show, const struct sizing *sizing, const str
     show_table(show, dot != NULL ? dot + 1 : sizing->options->question.path, "runs", NULL);
     for (size_t g = 0; g < sizing->gates.count; g++)
         add_name(show, &sizing->gates.gates[g], show_column);
+    show_column(show, "useful");
     show_column(show, "allocated");
     show_column(show, "SM-active");
     show_column(show, "USD/h");

@@ -2,6 +2,7 @@
  * cuts. */
 #include "tests/support/test.h"
 #include <jansson.h>
+#include <math.h>
 
 #include "reports/metrics.h"
 #include "tests/support/made_row.h"
@@ -14,14 +15,16 @@ static void ok(struct error error)
         fail_msg("%s", error_message(&error));
 }
 
-/* A run for which every metric is defined; those of a closed loop, and those of recorded allocations, which it has not,
- * by is_closed. */
+/* A run for which every metric is defined; by is_closed those of a closed loop, and of a batch, or those of recorded
+ * allocations and of a stream, which these have not. */
 static struct metrics *run_with_everything(bool is_closed)
 {
     static const char *const models[] = {"h100-80gb", NULL};
     struct metrics *metrics = metrics_new();
     struct record_sink sink = metrics_sink(metrics);
+    const struct record_pool pool = {.node_count = 1, .gpus_per_node = 4, .price_usd_per_gpu_h = 3.6};
     const struct lost_row lost = {{0}};
+    metrics_set_prices(metrics, &pool, 1);
     struct wait_times waits = {0};
     for (int reason = 1; reason < REASON_COUNT; reason++)
         wait_times_add(&waits, (enum reason)reason, S);
@@ -72,7 +75,11 @@ static struct metrics *run_with_everything(bool is_closed)
                               .queues = tree,
                               .queue_count = 1,
                               .price_usd_per_gpu_h = 3.6,
-                              .loop = {.is_closed = is_closed}};
+                              .loop = {.is_closed = is_closed},
+                              .offered = {.kind = is_closed ? OFFERED_BATCH : OFFERED_STREAM,
+                                          .jobs = 1,
+                                          .ratio = is_closed ? NAN : 0.5,
+                                          .bound_s = 20}};
     ok(sink.on_finished(sink.self, &facts));
     metrics_finish(metrics);
     return metrics;
