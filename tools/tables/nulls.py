@@ -21,7 +21,8 @@ that was measured, in the mean.  SIGTERM ends the cases and shows those that are
 The last lines run inconclusive cases again with the number of seeds that they named, if it is at most --named-max.
 
 The table of --power has pairs of a base and the same with a latency of one second, which moves every decision and costs next
-to nothing, over --power-seeds seeds: the fleet of docs/examples/ci, and the first mix under two policies.
+to nothing, over --power-seeds seeds: the fleet of docs/examples/ci under kai, the mix drawn anew with each seed under kai, and
+the first frozen mix under two policies.
 
     spread       the standard deviation of ln(candidate / base) over the seeds
     of amounts   that of candidate - base, over the mean of the base
@@ -345,11 +346,13 @@ def power_row(name, got):
 
 def show_power(args, replays):
     heads = ["", "seeds", "spread", "of amounts", "20", "40", "pairs", "variate"]
-    names = [f"{replay.name}" for replay in replays[:2]]
-    lines = Lines(heads, ["the fleet of docs/examples/ci", *names], args.markdown)
+    fleet, drawn = "the fleet of docs/examples/ci", "the mix, drawn with each seed"
+    lines = Lines(heads, [fleet, drawn, *(replay.name for replay in replays[:2])], args.markdown)
     sides = ["--side", "base", "--side", "later:world.decision_latency_s=1", "--seeds", str(args.power_seeds), "-j", str(args.jobs)]
-    lines.show(power_row("the fleet of docs/examples/ci",
-                         compare(["--scenario", "docs/examples/ci/scenario.json", *sides], "the fleet")))
+    under_kai = ["--set", 'policy={"preset": "kai"}', *sides]  # its own policy needs a plug-in
+    lines.show(power_row(fleet, compare(["--scenario", "docs/examples/ci/scenario.json", "--shake", args.shake, *under_kai],
+                                        fleet)))
+    lines.show(power_row(drawn, compare(["--scenario", str(replays[0].folder.parent / "mix1.json"), *under_kai], drawn)))
     for replay in replays[:2]:
         lines.show(power_row(replay.name, compare(["--scenario", replay.write("power", replay.scenario), "--shake", args.shake,
                                                    *sides], replay.name)))
