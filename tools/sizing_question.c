@@ -7,7 +7,7 @@
 #include "tools/verbs.h"
 
 enum {
-    RUNS = 60,
+    RUNS = 80,
     RUNS_MAX = 100000,
     SEEDS = 40,
     SEEDS_MAX = 1000,

@@ -199,11 +199,14 @@ static void take_answer(const struct sizing_question *question, const struct thr
     answer->enough = number_of(question, found.enough);
     answer->has_limit = found.has_needed;
     answer->limit = number_of(question, found.needed);
+    answer->has_beyond = found.has_below;
+    answer->is_gapped = found.is_gapped;
+    answer->beyond = number_of(question, found.below);
 }
 
 static struct threshold begin_search(const struct sizing *sizing, double start, bool is_once)
 {
-    enum { SCOUTS = 2, STRIDES = 8 }; /* an eighth of a guess is its error, say */
+    enum { SCOUTS = 2, STRIDES = 8, SCAN_ABOVE = 7, SCAN_BELOW = 4 }; /* an eighth of a guess is its error, say */
     const struct sizing_question *question = &sizing->options->question;
     const int64_t ends[] = {count_of(question, question->low), count_of(question, question->high)};
     const double stride = fabs(start) / question->step / STRIDES;
@@ -213,7 +216,9 @@ static struct threshold begin_search(const struct sizing *sizing, double start, 
                                         .stride = stride > 1 ? (int64_t)stride : 1,
                                         .scouts = is_once ? 1 : SCOUTS,
                                         .looks = is_once ? looks_once(1) : looks_up_to(sizing->options->seeds_max),
-                                        .trials_max = sizing->options->trials_max};
+                                        .trials_max = sizing->options->trials_max,
+                                        .scan_above = SCAN_ABOVE,
+                                        .scan_below = SCAN_BELOW};
     return threshold_of(&options);
 }
 
@@ -242,6 +247,7 @@ static struct error run_case(struct sizing *sizing, struct sizing_answer *answer
             break;
     }
     take_answer(question, &search, answer);
+    sizing_find_curve(sizing, answer);
     return ERROR_OK;
 }
 

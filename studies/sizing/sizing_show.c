@@ -131,6 +131,8 @@ static void add_points(struct show *show, const struct sizing *sizing, const str
         show_value(show, view_amount, sizing_point_usd_per_h(point));
         sizing_write_verdict(point, show_cell(show));
     }
+    if (answer->run_count > 0)
+        sizing_write_assumption(sizing, answer, show_line(show, SHOW_NOTE));
     mem_free(points);
 }
 
@@ -172,7 +174,7 @@ static void add_runs(struct show *show, const struct sizing *sizing, const struc
 static void add_case(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer,
                      const char *command)
 {
-    struct buffer load = {0};
+    struct buffer load = {0}, reversals = {0};
     if (sizing->options->case_count > 1)
         show_part(show, answer->of->name);
     else
@@ -181,6 +183,9 @@ static void add_case(struct show *show, const struct sizing *sizing, const struc
     if (write_load(answer, &load))
         buffer_text(show_line(show, SHOW_LEAD), (struct text){load.bytes, load.length});
     buffer_release(&load);
+    if (sizing_write_reversals(sizing, answer, &reversals))
+        buffer_text(show_line(show, SHOW_WARNING), (struct text){reversals.bytes, reversals.length});
+    buffer_release(&reversals);
     if (answer->is_found)
         add_levels(show, sizing, answer);
     add_points(show, sizing, answer);
