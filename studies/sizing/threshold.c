@@ -204,8 +204,8 @@ bool threshold_next(const struct threshold *search, struct threshold_ask *ask)
     if (ask_unseen(search, below, above, ask))
         return true;
     enum { LOOKS_AT_FIRST = 2 }; /* before numbers farther away are tried */
-    return ask_gap(search, below, 1, ask) || ask_more(search, below, above, LOOKS_AT_FIRST, ask) || ask_gap(search, below, LOOKS_AT_FIRST, ask) ||
-           ask_more(search, below, above, LOOKS_MAX, ask);
+    return ask_gap(search, below, 1, ask) || ask_more(search, below, above, LOOKS_AT_FIRST, ask) ||
+           ask_gap(search, below, LOOKS_AT_FIRST, ask) || ask_more(search, below, above, LOOKS_MAX, ask);
 }
 
 static bool is_look(const struct threshold *search, size_t trials)

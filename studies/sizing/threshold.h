@@ -15,10 +15,10 @@
  *   struct threshold_answer answer = threshold_answer(&search);
  *
  * How: gallop from `start` until numbers are known where it holds and where it does not; bisect between them with few
- * trials; scan both sides of the answer with few trials, at distances of 1, 2, 3, 5, 8, 13, ... (so that no period of
- * what is tried stays unseen), for a number above it at which it does not hold, and one below at which it does; then add
- * trials on both sides of the answer until each side is sure, or moves, as a judgement of few trials
- * may.  If a side stays in doubt, numbers farther away are tried, so that the answer can say within what it is sure.
+ * trials; scan both sides of the answer with few trials, at distances of 1, 2, 3, 5, 8, 13, ..., for a number above it
+ * at which it does not hold, and one below at which it does; then add trials on both sides of the answer until each
+ * side is sure, or moves, as a judgement of few trials may.  If a side stays in doubt, numbers farther away are tried,
+ * so that the answer can say within what it is sure.
  *
  * Law: at most `trials_max` trials, and the number of trials of each number is `scouts` or a look.  Where no judgement
  * errs, the answer is the threshold, if trials_max allows it.  Where it holds again and again with gaps, the answer is

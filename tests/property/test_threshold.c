@@ -89,7 +89,7 @@ static bool is_within_reach(int64_t from, int64_t count)
     return false;
 }
 
-/* However the search comes to it: the answer is beyond a gap that begins near it, and a gap that ends near it is told. */
+/* However the search comes to it: the answer is beyond a gap that begins near it, and a gap near it is told. */
 TEST(test_a_gap_near_the_answer_is_seen)
 {
     static const int64_t starts[] = {1, 90, 400, 2900};
