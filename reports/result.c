@@ -95,6 +95,10 @@ static void write_workload(const struct result_workload *workload, struct buffer
     if (workload->duration_factor > 0 && workload->duration_factor != 1)
         buffer_members(out, ", 'duration_factor': %g", workload->duration_factor);
     write_declared(workload, out);
+    if (workload->assumed.count > 0) {
+        buffer_members(out, ", 'assumed': ");
+        assumed_json(&workload->assumed, out);
+    }
     buffer_char(out, '}');
 }
 

@@ -7,7 +7,8 @@
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
  *                 "files": {"jobs.csv.zst": digest, ...} of the record beside it, but the page,
  *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor", "duration_factor",
- *                              "communication": {"by_job": 3, "by_row": [120, 7]}}, "scenario": {...}},
+ *                              "communication": {"by_job": 3, "by_row": [120, 7]},
+ *                              "assumed": [{"what", "taken", "matters", "setting"}, ...]}, "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
  *    "by": {"class": {"training": {...}}, "tenant": {...}, "queue": {...}, "size": {...}, "gpu_model": {...},
@@ -25,6 +26,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "reports/assumed.h"
 #include "reports/metrics.h"
 #include "reports/service_levels.h"
 #include "sim/record/record.h"
@@ -57,6 +59,7 @@ struct result_workload {
     uint64_t declared_count;
     const uint64_t *declared_by_row; /* borrowed */
     uint32_t declared_row_count;
+    struct assumed_list assumed; /* what no job said */
 };
 
 /* A file of the record from which rows are read. */

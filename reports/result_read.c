@@ -142,6 +142,8 @@ static void read_workload(struct result_workload *workload, const struct json_va
     workload->arrival_factor = json_get_real(&object, "arrival_factor", 0, DBL_MAX, 0);
     workload->duration_factor = json_get_real(&object, "duration_factor", 0, DBL_MAX, 0);
     read_declared(workload, &object, arena);
+    const struct json_value assumed = json_member(&object, "assumed");
+    assumed_read(&workload->assumed, &assumed, arena);
     json_object_close(&object);
 }
 

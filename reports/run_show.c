@@ -73,6 +73,8 @@ static void add_lead(struct show *show, const struct metrics *metrics, const str
     if (metrics_until(facts) < facts->end)
         view_words(show_line(show, SHOW_LEAD), "GPU time is measured until the last job came, at %E",
                    time_to_seconds(metrics_until(facts)));
+    if (options->assumed != NULL)
+        assumed_lead(show, options->assumed);
 }
 
 static void add_warnings(struct show *show, const struct metrics *metrics)

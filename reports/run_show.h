@@ -23,6 +23,7 @@ struct run_show {
     const char *policy;                     /* NULL: not shown */
     const char *const *arguments;           /* the command line, NULL-terminated; NULL: not shown */
     const struct service_levels *levels;    /* NULL: none */
+    const struct assumed_list *assumed;     /* NULL: not shown */
     const struct result_manifest *manifest; /* NULL: no page is made of it */
     bool is_activity_assumed;               /* the workload is synthesized: its activity was not measured */
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "studies/run/assumptions.h"
 #include "tools/verbs.h"
 
 enum {
@@ -289,6 +290,23 @@ static struct error read_tornado(struct sizing_asked *asked, const char *const *
     return ERROR_OK;
 }
 
+/* What no job says, otherwise: the alternatives of studies/run/assumptions.h, beside the scenario as it is. */
+static struct error read_assumptions(struct sizing_asked *asked)
+{
+    struct assumed_list assumed;
+    struct alternatives alternatives;
+    struct buffer name = {0};
+    TRY(assumptions_survey(&asked->options.scenario, &asked->arena, &assumed, &alternatives));
+    buffer_string(&name, "as it is");
+    TRY(add_case(asked, &name, NULL, NULL));
+    for (size_t a = 0; a < alternatives.count; a++) {
+        buffer_string(&name, alternatives.of[a].name);
+        TRY(add_case(asked, &name, alternatives.of[a].set, NULL));
+        asked->cases[asked->options.case_count - 1].assumption = alternatives.of[a].what;
+    }
+    return ERROR_OK;
+}
+
 /* ---- Mixes for a budget ---- */
 
 struct budget_pool {
@@ -346,8 +364,10 @@ static struct error read_cases(struct sizing_asked *asked)
     const char *budget = args_string(asked->args, "budget");
     size_t varied_count;
     const char *const *varied = args_list(asked->args, "tornado", &varied_count);
-    if ((growth != NULL) + (with != NULL) + (budget != NULL) + (varied_count > 0) > 1)
-        return error_new(ERROR_USAGE, "--growth, --with, --budget and --tornado each make the cases: one of them");
+    const bool has_assumptions = args_flag(asked->args, "assumptions");
+    if ((growth != NULL) + (with != NULL) + (budget != NULL) + (varied_count > 0) + has_assumptions > 1)
+        return error_new(ERROR_USAGE,
+                         "--growth, --with, --budget, --tornado and --assumptions each make the cases: one of them");
     if (growth == NULL && args_string(asked->args, "quarters") != NULL)
         return error_new(ERROR_USAGE, "'--quarters' counts quarters of growth: give --growth too");
     if (budget == NULL && args_string(asked->args, "pool") != NULL)
@@ -359,6 +379,8 @@ static struct error read_cases(struct sizing_asked *asked)
         return read_with(asked, with);
     if (budget != NULL)
         return read_budget(asked, budget);
+    if (has_assumptions)
+        return read_assumptions(asked);
     if (varied_count > 0)
         return read_tornado(asked, varied, varied_count);
     struct buffer name = {0};

@@ -4,7 +4,8 @@
  *
  * The question: --nodes POOL[=LOW..HIGH], --capacity, --smallest or --largest PATH=LOW..HIGH[/STEP]; by default the
  * nodes of the only pool.  The levels: of --level, else the service levels of the scenario.  The cases: the quarters of
- * growth, the values of --with, the mixes of --budget, or the one case of the scenario as it is.
+ * growth, the values of --with, the mixes of --budget, the alternatives of
+ * --assumptions, or the one case of the scenario as it is.
  *
  *   struct sizing_asked asked;
  *   struct error error = sizing_asked_read(&asked, args);

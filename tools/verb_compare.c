@@ -36,6 +36,7 @@ struct compare {
     enum comparison_format format;
     struct gates gates;
     struct comparison_folder folder; /* of --out */
+    struct verdicts verdicts;        /* of --assumptions */
     struct progress_line progress;
     struct arena arena;
 };
@@ -274,7 +275,13 @@ static struct error run_all(struct compare *compare, struct comparison *comparis
 {
     TRY(write_files(compare, NULL));
     TRY(read_options(compare));
-    return comparison_run(comparison, &compare->options);
+    if (args_flag(compare->args, "assumptions"))
+        TRY(verdicts_check(&compare->options));
+    TRY(comparison_run(comparison, &compare->options));
+    if (!args_flag(compare->args, "assumptions"))
+        return ERROR_OK;
+    compare->show.verdicts = &compare->verdicts;
+    return verdicts_run(&compare->verdicts, comparison, compare->show.winner_metric);
 }
 
 int verb_compare(const struct args *args)
@@ -285,6 +292,7 @@ int verb_compare(const struct args *args)
     struct error error = run_all(&compare, &comparison);
     progress_line_end(&compare.progress);
     int status = error_is(error) ? tool_fail(&error) : report(&compare, &comparison);
+    verdicts_release(&compare.verdicts);
     comparison_release(&comparison);
     comparison_folder_release(&compare.folder);
     compare_sides_release(&compare.sides);

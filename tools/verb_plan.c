@@ -134,8 +134,9 @@ static struct error refuse_others(const struct args *args)
     for (size_t o = 0; others[o] != NULL; o++)
         if (args_string(args, others[o]) != NULL)
             return error_new(ERROR_USAGE, "--what-if seeks nothing: it goes without --%s", others[o]);
-    if (args_flag(args, "capacity") || args_flag(args, "json"))
-        return error_new(ERROR_USAGE, "--what-if goes without --capacity and --json; `windtunnel compare` writes JSON");
+    if (args_flag(args, "capacity") || args_flag(args, "assumptions") || args_flag(args, "json"))
+        return error_new(ERROR_USAGE, "--what-if goes without --capacity, --assumptions and --json; `windtunnel "
+                                      "compare` writes JSON and takes --assumptions");
     return ERROR_OK;
 }
 

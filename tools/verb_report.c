@@ -62,6 +62,7 @@ static struct error write_reports(const struct args *args, const struct metrics 
         .policy = result->facts.is_decided_outside ? "another program" : part_name(scenario, "policy", POLICY_UNNAMED),
         .arguments = result->host.arguments,
         .levels = &manifest->levels,
+        .assumed = &manifest->workload.assumed,
         .manifest = args_flag(args, "html") ? manifest : NULL,
         .is_activity_assumed = format != NULL && strcmp(format, "synth") == 0};
     struct show *show = run_show_new(metrics, &options);

@@ -143,6 +143,7 @@ static int print_table(const struct args *args, const struct run *run, double el
     const struct run_show options = {.cluster = run->scenario.cluster->name,
                                      .policy = run_policy_name(run),
                                      .levels = &run->levels,
+                                     .assumed = &run->assumed,
                                      .is_activity_assumed = run->scenario.workload.synth != NULL};
     struct show *show = run_show_new(run->metrics, &options);
     char jobs[JOBS_TEXT_BYTES];

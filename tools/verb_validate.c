@@ -4,6 +4,7 @@
 #include "policies/state/fits.h"
 #include "reports/view.h"
 #include "studies/run/alone.h"
+#include "studies/run/assumptions.h"
 #include "studies/run/lengths.h"
 #include "studies/run/run.h"
 #include "studies/run/unread.h"
@@ -21,6 +22,7 @@ struct plan {
     struct fits *fits;
     struct lengths_told lengths;
     struct alone alone;
+    struct assumed_list assumed;
 };
 
 static bool on_job(void *self, const struct job *job)
@@ -52,12 +54,14 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
     plan->fits = fits_new(plan->sched);
     alone_init(&plan->alone, plan->scenario.cluster, job_source_queues(plan->source), &plan->scenario.policy);
     const struct world_config *world = &plan->scenario.world;
-    return survey_read_with(&plan->seen, plan->source,
-                            &(struct survey_asks){.cluster = plan->scenario.cluster,
-                                                  .from = world->warmup,
-                                                  .until = world->end,
-                                                  .fits = on_job,
-                                                  .self = plan});
+    TRY(survey_read_with(&plan->seen, plan->source,
+                         &(struct survey_asks){.cluster = plan->scenario.cluster,
+                                               .from = world->warmup,
+                                               .until = world->end,
+                                               .fits = on_job,
+                                               .self = plan}));
+    assumptions_find(&plan->scenario, plan->source, false, &plan->assumed);
+    return ERROR_OK;
 }
 
 static void release(struct plan *plan)
@@ -271,6 +275,10 @@ static void write_text(const struct plan *plan, struct buffer *out)
     write_unusable(plan, out);
     buffer_format(out, "policy    %s\n", plan->scenario.policy.name);
     buffer_format(out, "memory    about %.0f MB for metrics\n", (double)plan->seen.jobs * JOB_BYTES / 1e6);
+    struct show *show = show_new(NULL);
+    assumed_show(show, &plan->assumed);
+    show_text(show, out);
+    show_free(show);
 }
 
 /* ---- As JSON ---- */
@@ -346,6 +354,8 @@ static void write_json(const struct plan *plan, struct buffer *out)
     json_never_fit(plan, out);
     json_unusable(plan, out);
     json_warnings(plan, out);
+    buffer_members(out, ",\n 'assumed': ");
+    assumed_json(&plan->assumed, out);
     buffer_members(out, ",\n 'policy': %s}\n", plan->scenario.policy.name);
 }
 

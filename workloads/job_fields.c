@@ -10,6 +10,14 @@ const char *const job_field_names[] = {
     [JOB_FIELD_STALE_AFTER] = "stale_after_s",
 };
 
+static bool asks_model(const struct job *job)
+{
+    for (uint32_t g = 0; g < job->group_count; g++)
+        if (job_group(job, g)->request.gpu_models != 0)
+            return true;
+    return false;
+}
+
 void job_fields_add(struct job_fields *fields, const struct job *job)
 {
     if (!fields->has_any)
@@ -20,5 +28,10 @@ void job_fields_add(struct job_fields *fields, const struct job *job)
                    (uint32_t)(job->deadline != TIME_NEVER) << JOB_FIELD_DEADLINE |
                    (uint32_t)(job->checkpoint.interval != 0) << JOB_FIELD_CHECKPOINT |
                    (uint32_t)(job->preemption_delay != JOB_AS_QUEUE) << JOB_FIELD_PREEMPTION_DELAY |
-                   (uint32_t)(job->stale_after != JOB_AS_QUEUE) << JOB_FIELD_STALE_AFTER;
+                   (uint32_t)(job->stale_after != JOB_AS_QUEUE) << JOB_FIELD_STALE_AFTER |
+                   (uint32_t)(job->limit != TIME_NEVER) << JOB_TELLS_LIMIT |
+                   (uint32_t)(job->class != JOB_TRAINING) << JOB_TELLS_CLASS |
+                   (uint32_t)asks_model(job) << JOB_TELLS_MODEL |
+                   (uint32_t)(job->communication != NULL) << JOB_TELLS_EXCHANGE |
+                   (uint32_t)(job->first.count > 1 || job->group_count > 1) << JOB_TELLS_MEMBERS;
 }

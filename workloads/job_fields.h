@@ -21,6 +21,16 @@ enum job_field {
     JOB_FIELD_COUNT
 };
 
+/* Bits behind those of the fields: what else a workload may leave out (studies/run/assumptions.h), and what has
+ * several members. */
+enum job_telling {
+    JOB_TELLS_LIMIT = JOB_FIELD_COUNT,
+    JOB_TELLS_CLASS, /* some job is not of the class that a job has which says none */
+    JOB_TELLS_MODEL, /* some job accepts only some GPU models */
+    JOB_TELLS_EXCHANGE,
+    JOB_TELLS_MEMBERS /* some job has several */
+};
+
 #define JOB_READS(field) (UINT32_C(1) << (field))
 
 /* By enum job_field, as a trace names it: "priority", ... */
@@ -28,7 +38,7 @@ extern const char *const job_field_names[];
 
 /* What the jobs seen so far set.  {0}: none was seen. */
 struct job_fields {
-    uint32_t set; /* a priority is set if it differs between jobs */
+    uint32_t set; /* JOB_READS of fields and tellings; a priority is set if it differs between jobs */
     bool has_any;
     int32_t priority; /* of the first */
 };

@@ -5,8 +5,9 @@ _Static_assert((int)RECORD_CAUSE_COUNT == (int)FRAGMENT_CAUSE_COUNT &&
                    (int)RECORD_GANG_SIZE_COUNT == (int)CENSUS_GANG_SIZES,
                "sim/record/record.h tells each of them");
 
-static void count_members(void *self, const struct job *job)
+static void count_members(void *self, const struct job *job, const struct job_truth *truth)
 {
+    (void)truth;
     member_kinds_add_job(self, job);
 }
 

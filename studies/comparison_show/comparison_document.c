@@ -9,6 +9,7 @@
 #include "reports/run_figures.h"
 #include "reports/view.h"
 #include "studies/comparison_show/comparison_view.h"
+#include "studies/comparison_show/verdicts_show.h"
 
 enum {
     MOVED_MAX = 15, /* metrics that are shown before the rest is folded */
@@ -208,6 +209,7 @@ static void add_verdict(struct show *show, const struct comparison *comparison, 
 {
     static const char signs[] = {'+', '-', '~', '~'}; /* by enum gate_state */
     struct buffer title = {0}, *out;
+    struct assumed_list assumed;
     comparison_write_verdict(comparison, &title);
     show_section(show, buffer_c_string(&title));
     buffer_release(&title);
@@ -223,6 +225,8 @@ static void add_verdict(struct show *show, const struct comparison *comparison, 
         buffer_format(out, ", look %zu of at most %zu", comparison->look + 1, comparison->look_count);
     buffer_string(out, "; the base is ");
     comparison_write_base(comparison, out);
+    comparison_assumed(comparison, &assumed);
+    assumed_lead(show, &assumed);
     show_on(show, SHOW_PAGE);
     for (size_t side = 1; side < comparison->side_count && comparison->seed_count > 0; side++) {
         add_against(show, comparison, side, show_heading, "");
@@ -543,6 +547,8 @@ struct show *comparison_show_new(const struct comparison *comparison, const stru
     add_warnings(show, comparison);
     add_verdict(show, comparison, headlines, count);
     add_glance(show, comparison, headlines, count);
+    if (how->verdicts != NULL)
+        verdicts_show(show, how->verdicts);
     if (page != NULL) {
         show_on(show, SHOW_PAGE);
         comparison_add_sides(show, comparison, page);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "studies/comparison_show/comparison_view.h"
+#include "studies/comparison_show/verdicts_show.h"
 
 enum { SCHEMA_VERSION = 1 };
 
@@ -86,6 +87,18 @@ static void write_gates(const struct comparison *comparison, struct buffer *out)
     buffer_char(out, ']');
 }
 
+static void write_assumed(const struct comparison *comparison, const struct comparison_show *how, struct buffer *out)
+{
+    struct assumed_list assumed;
+    comparison_assumed(comparison, &assumed);
+    buffer_string(out, ",\n\"assumed\": ");
+    assumed_json(&assumed, out);
+    if (how->verdicts == NULL)
+        return;
+    buffer_string(out, ",\n\"assumptions\": ");
+    verdicts_json(how->verdicts, out);
+}
+
 static void write_difference(const struct difference *difference, struct buffer *out)
 {
     buffer_format(out, "{\"mark\": \"%c\"", difference->mark);
@@ -119,7 +132,7 @@ static void write_row(const struct comparison *comparison, size_t r, struct buff
     buffer_string(out, "]}");
 }
 
-void comparison_write_json(const struct comparison *comparison, struct buffer *out)
+void comparison_write_json(const struct comparison *comparison, const struct comparison_show *how, struct buffer *out)
 {
     const bool has_gates = comparison->verdict_count > 0;
     buffer_members(out,
@@ -136,6 +149,7 @@ void comparison_write_json(const struct comparison *comparison, struct buffer *o
     write_sides(comparison, out);
     buffer_string(out, ",\n");
     write_gates(comparison, out);
+    write_assumed(comparison, how, out);
     buffer_string(out, ",\n\"metrics\": [");
     for (size_t r = 0; r < comparison->row_count; r++) {
         buffer_members(out, ",\n  ");

@@ -16,7 +16,7 @@ void comparison_write(const struct comparison *comparison, enum comparison_forma
         show_free(document);
         break;
     case COMPARISON_JSON:
-        comparison_write_json(comparison, out);
+        comparison_write_json(comparison, show, out);
         break;
     case COMPARISON_JUNIT:
         comparison_write_junit(comparison, out);

@@ -14,11 +14,12 @@
 #define STUDIES_COMPARISON_SHOW_COMPARISON_SHOW_H
 
 #include "reports/show.h"
-#include "studies/comparison/comparison.h"
+#include "studies/comparison/verdicts.h"
 
 struct comparison_show {
-    bool is_all;               /* list all metrics of the whole run and of all cuts */
-    const char *winner_metric; /* by which keys of cuts win and lose; one that cuts have */
+    bool is_all;                     /* list all metrics of the whole run and of all cuts */
+    const char *winner_metric;       /* by which keys of cuts win and lose; one that cuts have */
+    const struct verdicts *verdicts; /* what the verdict depends on; NULL: it was not asked */
 };
 
 enum comparison_format {

@@ -56,7 +56,7 @@ size_t comparison_find_side(const struct comparison *comparison, const char *nam
 void comparison_add_sides(struct show *show, const struct comparison *comparison, const struct comparison_page *page);
 void comparison_add_origin(struct show *show, const struct comparison *comparison);
 
-void comparison_write_json(const struct comparison *comparison, struct buffer *out);
+void comparison_write_json(const struct comparison *comparison, const struct comparison_show *how, struct buffer *out);
 void comparison_write_junit(const struct comparison *comparison, struct buffer *out);
 void comparison_write_github(const struct comparison *comparison, struct buffer *out);
 

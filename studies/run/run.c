@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "reports/run_show.h"
+#include "studies/run/assumptions.h"
 
 const char *run_policy_name(const struct run *run)
 {
@@ -143,6 +144,8 @@ static struct error simulate(struct run *run)
     if (options->stop == NULL || *options->stop == 0)
         TRY(job_source_check(run->source));
     metrics_finish(run->metrics);
+    const bool is_outside = run->process != NULL || run->result.facts.is_decided_outside;
+    assumptions_find(&run->scenario, run->source, is_outside, &run->assumed);
     return ERROR_OK;
 }
 
@@ -261,7 +264,8 @@ static void fill_manifest(const struct run *run, struct manifest *manifest)
                      .duration_factor = run->scenario.workload.trace != NULL ? facts->duration_factor : 0,
                      .declared_count = facts->declared_count,
                      .declared_by_row = facts->declared_by_row,
-                     .declared_row_count = facts->declared_row_count},
+                     .declared_row_count = facts->declared_row_count,
+                     .assumed = run->assumed},
         .scenario_json = run->scenario.resolved};
     if (run->fork != NULL) {
         manifest->before = mem_zalloc(run->fork->part_count, sizeof *manifest->before);
@@ -325,6 +329,7 @@ static struct error commit(struct run *run, struct manifest *manifest, const str
                                      .policy = run_policy_name(run),
                                      .arguments = run->options->arguments,
                                      .levels = &run->levels,
+                                     .assumed = &run->assumed,
                                      .manifest = &manifest->result,
                                      .is_activity_assumed = run->scenario.workload.synth != NULL};
     fill_manifest(run, manifest);

@@ -57,6 +57,7 @@ struct run {
     struct metrics *metrics;   /* complete after run_simulate */
     struct engine_result result;
     struct service_levels levels; /* in the arena */
+    struct assumed_list assumed;  /* complete after run_simulate */
     struct folder *folder;        /* of the record, held until run_release; NULL without one, like the next three */
     struct record_files *files;
     struct output *page, *summary; /* report.html and result.json */

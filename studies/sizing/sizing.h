@@ -53,7 +53,8 @@ enum { SIZING_SETS_MAX = 8, SIZING_CASES_MAX = 64, SIZING_REVERSALS_MAX = 16 };
 struct sizing_case {
     const char *name;
     const char *sets[SIZING_SETS_MAX]; /* "path=value", applied after the scenario's; NULL-terminated if fewer */
-    const char *varied; /* the one path that is varied here, low in one case and high in the next; NULL: none */
+    const char *varied;     /* the one path that is varied here, low in one case and high in the next; NULL: none */
+    const char *assumption; /* in place of which something else is taken here (studies/run/assumptions.h); NULL: none */
 };
 
 struct sizing_options {

@@ -1,6 +1,7 @@
 /* studies/sizing/sizing_json.c -- a plan as one JSON object. */
 #include <math.h>
 
+#include "studies/sizing/sizing_assumed.h"
 #include "studies/sizing/sizing_show.h"
 
 static double known(bool is_known, double number)
@@ -69,7 +70,10 @@ static void write_answer(const struct sizing *sizing, const struct sizing_answer
     buffer_members(out, "  {'case': %s, 'sets': [", answer->of->name);
     for (size_t s = 0; s < SIZING_SETS_MAX && answer->of->sets[s] != NULL; s++)
         buffer_members(out, ", %s", answer->of->sets[s]);
-    buffer_members(out, "],\n   'answer': %g, 'is_sure': %hhd, 'is_exact': %hhd, ",
+    buffer_string(out, "],");
+    if (answer->of->assumption != NULL)
+        buffer_members(out, "\n   'assumption': %s,", answer->of->assumption);
+    buffer_members(out, "\n   'answer': %g, 'is_sure': %hhd, 'is_exact': %hhd, ",
                    known(answer->is_found, answer->number), answer->is_sure, answer->is_exact);
     buffer_members(out, is_least ? "'needed': %g, 'enough': %g" : "'at_most': %g, 'carried': %g",
                    known(answer->has_limit && !answer->is_gapped, answer->limit),
@@ -94,9 +98,13 @@ void sizing_json(const struct sizing *sizing, struct buffer *out)
     const struct sizing_question *question = &sizing->options->question;
     buffer_members(out,
                    "{'path': %s, 'aim': %s, 'low': %g, 'high': %g, 'step': %g, 'confidence': %g, 'is_partial': "
-                   "%hhd,\n 'cases': [\n",
+                   "%hhd,\n 'assumed': ",
                    question->path, question->aim == SIZING_SMALLEST ? "smallest" : "largest", question->low,
                    question->high, question->step, 1 - sizing->options->alpha, sizing->is_partial);
+    struct assumed_list assumed;
+    sizing_assumed(sizing, &assumed);
+    assumed_json(&assumed, out);
+    buffer_members(out, ",\n 'cases': [\n");
     for (size_t a = 0; a < sizing->answer_count; a++) {
         buffer_string(out, a > 0 ? ",\n" : "");
         write_answer(sizing, &sizing->answers[a], out);

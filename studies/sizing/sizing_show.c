@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reports/view.h"
+#include "studies/sizing/sizing_assumed.h"
 #include "studies/sizing/sizing_show_inside.h"
 
 enum { MODEL_NAME_MAX = 24 };
@@ -275,6 +276,7 @@ struct show *sizing_show_new(const struct sizing *sizing, const char *title, con
     struct show *show = show_new(title);
     if (sizing->is_partial)
         buffer_string(show_line(show, SHOW_WARNING), "Partial: the plan was stopped.");
+    sizing_assumed_show(show, sizing);
     add_swings(show, sizing);
     if (sizing->options->case_count > 1)
         add_cases(show, sizing);

@@ -97,6 +97,18 @@ head
   fifo   7h 29m
 \`\`\`
 END
+checked 0 <<END
+<!-- figures by: windtunnel text (2026-11-27, 5 seeds) -->
+| of | fifo | kai |
+|---|---|---|
+| waits | 7h 28m, the most | 1.5 s |
+END
+differs '^docs/page.md:2: these figures are not printed: 1.4$' <<END
+<!-- figures by: windtunnel text (2026-11-27, 5 seeds) -->
+| of | fifo | kai |
+|---|---|---|
+| waits | 7h 28m, the most | 1.4 s |
+END
 differs '^docs/page.md:2: these figures are not printed: 1.6$' <<END
 <!-- made by: windtunnel text (2026-11-27, 5 seeds) -->
 7h 28m, and 1.6 s under \`kai\`.

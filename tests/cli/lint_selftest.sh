@@ -12,7 +12,7 @@ failures=0
 
 mkdir -p "$copy/tools" "$copy/base" "$copy/topologies" "$copy/workloads" "$copy/policies/order" "$copy/policies/books" \
     "$copy/policies/cycle" "$copy/sim" "$copy/reports" "$copy/tests/unit"
-cp -r "$root/tools/lint" "$copy/tools/"
+cp -r "$root/tools/lint" "$root/tools/docs_check" "$copy/tools/"
 cp "$root/.clang-format" "$copy/"
 cd "$copy"
 
@@ -282,6 +282,14 @@ table=$(printf 'static const int table[] = {\n'; for i in $(seq 700); do echo " 
 printf '%s\n' "$table" >base/table.c
 passes sizes
 rm base/table.c
+
+mkdir docs
+passes figures
+file_breaks docs/page.md 'these figures name no command' figures '| load | wait |
+|---|---|
+| 0.7 | 1.0 s |
+| 0.8 | 2m 03s |
+| 0.9 | 7h 28m |'
 
 printf 'int library(void); int library(void) { return 1; }\n' >library.c
 "$cc" -shared -fPIC -o clean.so library.c -Wl,--no-as-needed -ljansson

@@ -49,6 +49,32 @@ TEST(test_units_of_time)
     }
 }
 
+/* The order of day and month comes from all rows of the column, also from one far behind; no order is guessed. */
+TEST(test_the_column_tells_the_order_of_its_dates)
+{
+    static const char map[] = "{'fields': {'submit_s': {'column': 'at', 'unit': 'date'}, "
+                              "'duration_s': {'column': 'end', 'since': 'at', 'unit': 'date'}, 'gpus': 'n'}}";
+    static const char given[] = "{'fields': {'submit_s': {'column': 'at', 'unit': 'date_month_first'}, "
+                                "'duration_s': 's', 'gpus': 'n'}}";
+    struct trace_case read = read_by(map, "at,end,n\n03/04/2025 10:00,03.04.2025 10:05,1\n"
+                                          "13/04/2025 10:00,2025-04-13T10:10,1\n");
+    assert_true(read.jobs[1].submit == S(10 * 86400));
+    assert_true(read.truths[0].duration == S(300) && read.truths[1].duration == S(600));
+    trace_case_release(&read);
+    read = read_by(map, "at,end,n\n03/04/2025 10:00,04.03.2025 10:05,1\n03/14/2025 10:00,2025-03-14 10:10,1\n");
+    assert_true(read.truths[0].duration == S(300) && read.jobs[1].submit == S(10 * 86400));
+    trace_case_release(&read);
+    read = read_by(given, "at,s,n\n03/04/2025,60,1\n03/05/2025,60,1\n");
+    assert_true(read.jobs[1].submit == S(86400));
+    trace_case_release(&read);
+    refused_by(map, "at,end,n\n05.04.2025,06.04.2025,1\n03/04/2025,05/04/2025,1\n", 3, 1,
+               "'03/04/2025' has the day or the month first, and the rows of 'at' do not tell");
+    refused_by(map, "at,end,n\n03/04/2025,2025-05-04,1\n13/04/2025,2025-05-04,1\n04/13/2025,2025-05-04,1\n", 2, 1,
+               "do not tell");
+    refused_by(map, "at,end,n\n13/04/2025,2025-05-04,1\n13/14/2025,2025-05-04,1\n", 3, 1, "a date and time such as");
+    refused_by(given, "at,s,n\n13/04/2025,60,1\n", 2, 1, "a date and time such as");
+}
+
 TEST(test_dates_and_their_zones)
 {
     static const char map[] = "{'tz_offset': '8h', 'fields': {'submit_s': {'column': 'at', 'unit': 'date'}, "

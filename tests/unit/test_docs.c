@@ -266,8 +266,8 @@ static const char *code_end(const char *line)
     return end;
 }
 
-/* Code is what stands between fences, what is indented by four behind an empty line, what stands in `...`, and the command
- * of a mark of tools/docs_check. */
+/* Code is what stands between fences, what is indented by four behind an empty line, what stands in `...`, and the
+ * command of a mark of tools/docs_check. */
 static void check_markdown(struct check *check)
 {
     bool is_fenced = false, is_code = false, was_empty = true;
@@ -277,9 +277,10 @@ static void check_markdown(struct check *check)
         is_code = !is_empty && strncmp(line, "    ", 4) == 0 && (was_empty || is_code);
         was_empty = is_empty;
         bool is_fence = strncmp(line + strspn(line, " "), "```", 3) == 0;
-        if (!is_fenced && strncmp(line, "<!-- made by: ", 14) == 0) {
+        const char *mark = strncmp(line, "<!-- ", 5) == 0 ? strstr(line, " by: ") : NULL;
+        if (!is_fenced && mark != NULL && mark < end) {
             const char *terms = memrchr(line, '(', (size_t)(end - line));
-            check_piece(check, line + 14, terms != NULL ? terms : end);
+            check_piece(check, mark + strlen(" by: "), terms != NULL ? terms : end);
         } else if (is_fence) {
             is_fenced = !is_fenced;
         } else if (is_fenced || is_code) {

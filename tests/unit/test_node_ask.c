@@ -257,9 +257,10 @@ TEST(test_lines_that_are_refused)
 
 static const struct node_ask *previewed;
 
-static void keep_ask(void *self, const struct job *job)
+static void keep_ask(void *self, const struct job *job, const struct job_truth *truth)
 {
     (void)self;
+    (void)truth;
     previewed = job->first.request.nodes;
 }
 

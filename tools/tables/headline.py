@@ -25,13 +25,14 @@ Runs that fail, and policies that meet the levels at no load, are told.  Exit st
 import argparse
 import concurrent.futures
 import json
-import math
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import threading
+
+from tables.runs import T, half_width
 
 CUTS = ("cluster.pools.h100.mig_recut=true", "policy.geometry=on_demand")
 # Space kept for owners of quota: 6.4 % of the GPUs, which jobs beyond what their queue deserves leave free.
@@ -52,8 +53,6 @@ MIXES = {"main": "scenarios/h100-500x8.json", "research": "scenarios/h100-500x8-
 LOAD = "workload.synth.load_whole_gpu"
 LEVELS = ("admission_p99_s:class=inference<=2", "queue_time_p95_s:workload_class=small training<=1h")
 HEADS = ("", "load", "range", "to best", "SM-active", "allocated", "goodput", "USD")
-# Student's t at 97.5 %, by degrees of freedom
-T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
 
 
 def options():
@@ -134,7 +133,7 @@ def to_best(points, row, mix, args):
         for seed in args.seeds
     ]
     mean = statistics.mean(ratios)
-    half = T[len(ratios) - 1] * statistics.stdev(ratios) / math.sqrt(len(ratios)) if len(ratios) > 1 else math.inf
+    half = half_width(ratios)
     return mean, mean - half, mean + half
 
 

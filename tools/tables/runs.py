@@ -7,6 +7,7 @@ import csv
 import functools
 import io
 import json
+import math
 import os
 import pathlib
 import re
@@ -83,8 +84,23 @@ class Row:
 # ---- Columns ----
 
 
+# Student's t at 97.5 %, by degrees of freedom
+T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+
+
+def half_width(values):
+    """Of the 95 % interval of their mean; infinite of one value."""
+    if len(values) < 2:
+        return math.inf
+    return T.get(len(values) - 1, 1.96) * statistics.stdev(values) / math.sqrt(len(values))
+
+
 def mean(values, form="{:,.0f}"):
-    return form.format(statistics.fmean(values)) if values else "-"
+    """The mean of the values of the seeds; of several with its 95 % interval."""
+    if not values:
+        return "-"
+    half = f" ± {form.format(half_width(values))}" if len(values) > 1 else ""
+    return form.format(statistics.fmean(values)) + half
 
 
 def metric(head, name, form="{:,.0f}", by=(), unit=1, missing=None):

@@ -268,6 +268,27 @@ TOPOLOGY = Table(
     ),
 )
 
+# ---- headroom ----
+
+HEADROOM_ROWS = {name: (f"policy.headroom.owners_ratio={name}",) for name in ("0", "0.016", "0.032", "0.064")}
+HEADROOM_ROWS["0, no nodes"] = ("policy.headroom.nodes_ratio=0",)
+HEADROOM = Table(
+    """The main scenario with space kept free for owners of quota (owners_ratio), or without nodes kept free for services.
+
+    preemptions, GPU hours lost    by evictions
+    goodput                        work that was kept over the GPU time that was held, in percent
+    small training, p99            queue time in minutes; large training, p95: in hours
+    inference, p99                 from submission to start, in seconds""",
+    scenario=MAIN, rows=tuple(HEADROOM_ROWS), row=of_names(HEADROOM_ROWS), seeds="1,2,3,4,5",
+    columns=(
+        metric("preemptions", "preemptions"), metric("GPU hours lost", "lost_gpu_h"),
+        metric("goodput, %", "goodput_ratio", TENTH, unit=0.01),
+        metric("small training: p99, min", "queue_time_p99_s", TENTH, ("workload_class", "small training"), 60),
+        metric("large training: p95, h", "queue_time_p95_s", TENTH, ("workload_class", "large training"), 3600),
+        metric("inference: p99, s", "admission_p99_s", TENTH, BY_CLASS["inference"]),
+    ),
+)
+
 # ---- sharing ----
 
 CUTS = ("cluster.pools.h100.mig_recut=true", "policy.geometry=on_demand")
@@ -632,5 +653,6 @@ CLIFF = Table(
 )
 
 TABLES = {"preset": PRESET, "backfill": BACKFILL, "packing": PACKING, "topology": TOPOLOGY,
+          "headroom": HEADROOM,
           "sharing": SHARING, "network": NETWORK, "cold-start": COLD_START, "idle": IDLE, "physics": PHYSICS,
           "cliff": CLIFF}

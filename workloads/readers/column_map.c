@@ -11,7 +11,8 @@ enum { MAP_BYTES_MAX = 1 << 20, WORDS_MAX = 1000 };
 
 #define AMOUNT_SCALE_MAX INT64_C(1000000000000)
 
-static const char *const unit_names[] = {"s", "ms", "us", "min", "h", "d", "date", NULL};
+static const char *const unit_names[] = {"s", "ms", "us", "min", "h", "d", "date", "date_day_first", "date_month_first",
+                                         NULL};
 static const char *const negative_names[] = {"error", "unknown", NULL};
 static const char *const several_names[] = {"refused", "first", "last", NULL}; /* enum map_several */
 static const char *const missing_default[] = {"NaN", "nan", "None", "NULL", "null", "\\N", "NA", "Unknown", NULL};
@@ -183,7 +184,7 @@ static void source_check(const struct json_value *value, int field, const struct
         json_fail(value, "'times' is for amounts, '%s' is a time", field_name(field));
     else if (!is_time && (source->combination == MAP_SINCE || source->combination == MAP_AFTER))
         json_fail(value, "'since' and 'after' are for times, '%s' is none", field_name(field));
-    else if (source->unit == UNIT_DATE && source->combination == MAP_AFTER)
+    else if (source->unit >= UNIT_DATE && source->combination == MAP_AFTER)
         json_fail(value, "a date is not added to another time");
 }
 

@@ -50,7 +50,18 @@ bool map_field_is_amount(int field); /* it is scaled and multiplied */
 
 enum map_combination { MAP_ALONE, MAP_SINCE, MAP_AFTER, MAP_TIMES };
 
-enum map_unit { UNIT_S, UNIT_MS, UNIT_US, UNIT_MIN, UNIT_H, UNIT_D, UNIT_DATE, UNIT_COUNT };
+enum map_unit {
+    UNIT_S,
+    UNIT_MS,
+    UNIT_US,
+    UNIT_MIN,
+    UNIT_H,
+    UNIT_D,
+    UNIT_DATE,
+    UNIT_DAY_FIRST,
+    UNIT_MONTH_FIRST,
+    UNIT_COUNT
+};
 
 struct map_word {
     const char *word; /* "*": any; a '*' at its end: any that begins so */

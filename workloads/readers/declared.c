@@ -5,11 +5,11 @@
 void declared_init(struct declared *declared, const struct communication_table *table, const struct names *users,
                    const struct names *classes)
 {
+    declared->users = users;
+    declared->classes = classes;
     if (table->count == 0)
         return;
     declared->table = table;
-    declared->users = users;
-    declared->classes = classes;
     declared->by_row = mem_zalloc(table->count, sizeof *declared->by_row);
 }
 
@@ -18,15 +18,19 @@ void declared_set_copies(struct declared *declared, const struct blocks_users *c
     declared->copies = copies;
 }
 
-static int row_of(const struct declared *declared, const struct job *job, const struct job_truth *truth)
+struct job_names declared_names(const struct declared *declared, const struct job *job, const struct job_truth *truth)
 {
     const struct blocks_users *copies = declared->copies;
     const uint32_t user = copies != NULL && job->user < copies->count ? copies->original[job->user] : job->user;
-    const struct job_names names = {
+    return (struct job_names){
         .user = user != NAMES_NONE ? names_text(declared->users, user) : "",
         .workload_class = truth->workload_class != 0 ? names_text(declared->classes, truth->workload_class - 1u) : "",
     };
-    return communication_table_row(declared->table, job, names);
+}
+
+static int row_of(const struct declared *declared, const struct job *job, const struct job_truth *truth)
+{
+    return communication_table_row(declared->table, job, declared_names(declared, job, truth));
 }
 
 struct error declared_check(struct declared *declared, const struct job *job, const struct job_truth *truth,

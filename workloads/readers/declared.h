@@ -14,13 +14,16 @@ struct declared {
     const struct blocks_users *copies;       /* borrowed; rows name the users of the trace; NULL: no user is a copy */
     struct communication_set set;            /* what jobs point to, kept until the end */
     uint64_t *by_row;                        /* jobs by row of the table */
-};                                           /* {0}: no table */
+};
 
 void declared_init(struct declared *declared, const struct communication_table *table, const struct names *users,
                    const struct names *classes);
 
 /* From now on, a row for a user is for the copies of this user too.  copies: borrowed. */
 void declared_set_copies(struct declared *declared, const struct blocks_users *copies);
+
+/* The names of a job by which rows of tables choose it. */
+struct job_names declared_names(const struct declared *declared, const struct job *job, const struct job_truth *truth);
 
 /* Can the job get what its row says?  what: as of communication_table_apply. */
 struct error declared_check(struct declared *declared, const struct job *job, const struct job_truth *truth,

@@ -231,13 +231,13 @@ struct preview {
     void *listener;
 };
 
-static void on_seen(void *self, const struct job *seen)
+static void on_seen(void *self, const struct job *seen, const struct job_truth *seen_truth)
 {
     const struct preview *preview = self;
     struct job job = *seen;
-    struct job_truth truth = {0};
+    struct job_truth truth = *seen_truth;
     turn(preview->self, preview->part, &job, &truth);
-    preview->seen(preview->listener, &job);
+    preview->seen(preview->listener, &job, &truth);
 }
 
 static struct error merge_feed_preview(struct feed *feed, job_source_seen_fn *seen, void *listener)

@@ -52,7 +52,7 @@ static struct error model_feed_preview(struct feed *feed, job_source_seen_fn *se
     struct job job;
     struct job_truth truth;
     for (uint32_t i = 0; i < FEED_PREVIEW_MADE && draw_next(self, other, &job, &truth); i++)
-        seen(listener, &job);
+        seen(listener, &job, &truth);
     load_draw_free(other);
     return ERROR_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "workloads/readers/column_map.h"
+#include "workloads/readers/date_column.h"
 #include "workloads/readers/join.h"
 #include "workloads/readers/reader.h"
 #include "workloads/readers/zone.h"
@@ -17,6 +18,8 @@ struct mapped_state {
     struct buffer values;                 /* texts of the values of a row */
     struct field fields[MAP_FIELD_COUNT]; /* of the row: as if it were native */
     bool is_missing[CSV_WANTED_MAX];      /* the row's columns without a value */
+    uint8_t orders[CSV_WANTED_MAX];       /* enum date_order of columns of dates, as far as it was sought */
+    bool is_sought[CSV_WANTED_MAX];
 };
 
 /* One row while it is read. */
@@ -64,6 +67,51 @@ static struct text meaning(const struct map_source *source, struct text value)
     return value;
 }
 
+static enum date_order order_of(const struct mapped_state *state, const struct map_source *source, int16_t index)
+{
+    return source->unit == UNIT_DAY_FIRST     ? DATE_DAY_FIRST
+           : source->unit == UNIT_MONTH_FIRST ? DATE_MONTH_FIRST
+                                              : (enum date_order)state->orders[index];
+}
+
+/* A date of which the day or the month may be first: all rows of its column decide. */
+static struct error order_seek(const struct row_reading *reading, int16_t index)
+{
+    struct mapped_state *state = reading->state;
+    const struct reader *reader = reading->reader;
+    enum date_order order = DATE_ORDER_UNKNOWN;
+    if (state->is_sought[index] || state->map.table_of[index] != 0 || text_is(text_of(reader->spec->trace), "-"))
+        return ERROR_OK;
+    TRY(date_column_order(reader->spec->trace, &reader->csv, state->map.names, (uint32_t)index, &order));
+    state->is_sought[index] = true;
+    state->orders[index] = (uint8_t)order;
+    return ERROR_OK;
+}
+
+static struct error date_read(const struct row_reading *reading, const struct map_source *source, int16_t index,
+                              struct text value, struct zone_moments *moments)
+{
+    const struct field *field = column(reading, index);
+    const struct column_map *map = &reading->state->map;
+    const struct workload_spec *spec = reading->reader->spec;
+    const struct zone *zone = spec->zone.is_given ? &spec->zone : &map->zone;
+    *moments = zone_moments_in(value, zone, order_of(reading->state, source, index));
+    if (moments->is_open) {
+        TRY(order_seek(reading, index));
+        *moments = zone_moments_in(value, zone, order_of(reading->state, source, index));
+    }
+    if (moments->is_open)
+        return input_error(reading->line->input, reading->line->text, field->place,
+                           "'%.*s' has the day or the month first, and the rows of '%s' do not tell: give this column "
+                           "the unit \"date_day_first\" or \"date_month_first\"",
+                           (int)value.length, value.at, field->name);
+    if (moments->is_date && moments->count == 0)
+        return field_error(reading->line, field, "a time that the clocks of its zone do not skip");
+    if (!moments->is_date)
+        return field_error(reading->line, field, "a date and time such as 2017-10-09 07:01:55 or 9.10.2017 07:01");
+    return ERROR_OK;
+}
+
 /* The time that `value`, of the column, means.  A date in an hour that comes twice: the first, no earlier than
  * `least`. */
 static struct error time_read(const struct row_reading *reading, const struct map_source *source, int16_t index,
@@ -77,14 +125,9 @@ static struct error time_read(const struct row_reading *reading, const struct ma
         [UNIT_MIN] = {1000000000, 60}, [UNIT_H] = {1000000000, 3600}, [UNIT_D] = {1000000000, 86400},
     };
     const struct field *field = column(reading, index);
-    const struct column_map *map = &reading->state->map;
-    if (source->unit == UNIT_DATE) {
-        const struct workload_spec *spec = reading->reader->spec;
-        const struct zone_moments moments = zone_moments(value, spec->zone.is_given ? &spec->zone : &map->zone);
-        if (moments.is_date && moments.count == 0)
-            return field_error(reading->line, field, "a time that the clocks of its zone do not skip");
-        if (!moments.is_date)
-            return field_error(reading->line, field, "a date and time such as 2017-10-09 07:01:55");
+    if (source->unit >= UNIT_DATE) {
+        struct zone_moments moments;
+        TRY(date_read(reading, source, index, value, &moments));
         *out = moments.at[moments.count == 2 && moments.at[0] < least];
         return ERROR_OK;
     }

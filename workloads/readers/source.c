@@ -16,6 +16,7 @@ struct job_source {
     struct job_tables tables;
     struct workload_facts facts;
     uint32_t part_count;
+    const struct job_defaults *defaults; /* of the spec */
     struct arrivals_print arrivals;
     bool keeps_arrivals;
     job_id next_id;
@@ -57,6 +58,7 @@ struct error job_source_open_with(struct job_source **out, const struct workload
     source->facts.declared_by_row = tables->declared.by_row;
     source->facts.declared_row_count = spec->communication.count;
     feed_open_fn *open = open_of(spec);
+    source->defaults = &spec->defaults;
     source->part_count = spec->part_count;
     source->path = spec->trace != NULL ? spec->trace : "workload";
     source->facts.unrecorded = workload_unrecorded(spec);
@@ -108,6 +110,14 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
 
 /* ---- The stream ---- */
 
+static void defaults_apply(const struct job_source *source, const struct job_truth *truth, struct job *job)
+{
+    if (source->defaults == NULL || source->defaults->count == 0)
+        return;
+    const struct job_names names = declared_names(&source->tables.declared, job, truth);
+    job_defaults_apply(source->defaults, source->tables.cluster, names, truth, job);
+}
+
 static void wait_drop(struct workload_facts *facts, struct job_truth *truth)
 {
     facts->dropped_wait_count += truth->recorded_wait != TIME_NEVER;
@@ -126,6 +136,7 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
     source->facts.unnamed_count += !is_known;
     if (!is_known && !known_queues_is_default(source->tables.queues, job->queue))
         return known_queues_job_error(source->tables.queues, job, source->path, 0);
+    defaults_apply(source, truth, job);
     TRY(declared_add(&source->tables.declared, job, truth, &source->facts));
     job->id = source->next_id++;
     job_fields_add(&source->facts.fields, job);
@@ -141,10 +152,25 @@ struct error job_source_check(struct job_source *source)
     return source->feed->ops->check != NULL ? source->feed->ops->check(source->feed) : ERROR_OK;
 }
 
+struct preview {
+    const struct job_source *source;
+    job_source_seen_fn *seen;
+    void *self;
+};
+
+static void on_seen(void *self, const struct job *seen, const struct job_truth *truth)
+{
+    const struct preview *preview = self;
+    struct job job = *seen;
+    defaults_apply(preview->source, truth, &job);
+    preview->seen(preview->self, &job, truth);
+}
+
 struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen, void *self)
 {
+    struct preview preview = {source, seen, self};
     assert(source->next_id == 0);
-    return source->feed->ops->preview != NULL ? source->feed->ops->preview(source->feed, seen, self) : ERROR_OK;
+    return source->feed->ops->preview != NULL ? source->feed->ops->preview(source->feed, on_seen, &preview) : ERROR_OK;
 }
 
 uint32_t job_source_preview_max(const struct job_source *source)

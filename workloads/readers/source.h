@@ -99,7 +99,7 @@ struct error job_source_check(struct job_source *source) MUST_CHECK;
 /* Show some of the jobs before the first one is taken: of a trace those among its first 100,000 rows that are in the
  * window (all, in any order, if it is held in memory); of a synthesized workload or a model its first 4,000.  The
  * stream is unchanged.  A custom source shows none. */
-typedef void job_source_seen_fn(void *self, const struct job *job);
+typedef void job_source_seen_fn(void *self, const struct job *job, const struct job_truth *truth);
 struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen, void *self) MUST_CHECK;
 
 /* Owned by the source; the caller may fill in quotas before the first job is taken. */

@@ -33,7 +33,7 @@ static struct error synth_feed_preview(struct feed *feed, job_source_seen_fn *se
     for (uint32_t i = 0; i < FEED_PREVIEW_MADE && synth_next(other, &job, &truth); i++) {
         /* a consumer may keep a request as long as the source lives */
         job.first.request.nodes = node_asks_own(&feed->tables->asks, job.first.request.nodes);
-        seen(listener, &job);
+        seen(listener, &job, &truth);
     }
     synth_free(other);
     return ERROR_OK;

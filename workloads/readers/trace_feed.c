@@ -365,7 +365,7 @@ static struct error trace_preview(struct trace_feed *self, job_source_seen_fn *s
         TRY(rows_next(&self->rows, &row, &has));
         if (!has)
             break;
-        seen(listener, &row.job);
+        seen(listener, &row.job, &row.truth);
     }
     rows_close(&self->rows);
     arena_reset(&self->rows.arena);
@@ -378,7 +378,7 @@ static struct error trace_feed_preview(struct feed *feed, job_source_seen_fn *se
     if (!self->is_held)
         return trace_preview(self, seen, listener);
     for (size_t i = 0; i < self->held.count && i < preview_rows(self); i++)
-        seen(listener, &self->held.jobs[i].job);
+        seen(listener, &self->held.jobs[i].job, &self->held.jobs[i].truth);
     return ERROR_OK;
 }
 

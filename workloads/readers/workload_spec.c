@@ -333,12 +333,14 @@ static void trace_keys_refuse(struct json_object *object, size_t first, const ch
 /* The tables, after `synth`, whose classes a row may name. */
 static void tables_read(struct workload_spec *spec, struct json_object *object)
 {
+    const struct json_value defaults = json_member(object, "defaults");
     const struct json_value communication = json_member(object, "communication");
     const struct json_value activity = json_member(object, "activity");
     const char *names[SYNTH_CLASSES_MAX + 1] = {NULL};
     for (uint32_t i = 0; spec->synth != NULL && i < spec->synth->class_count; i++)
         names[i] = spec->synth->classes[i].name;
     const char *const *classes = spec->synth != NULL ? names : NULL;
+    spec->defaults = job_defaults_read(&defaults, &spec->arena, classes);
     spec->communication = communication_table_read(&communication, &spec->arena, classes);
     spec->activity = activity_table_read(&activity, &spec->arena, classes);
 }
@@ -373,7 +375,7 @@ static struct workload_spec spec_new(void)
 /* What holds for all jobs of a merge cannot stand in a part. */
 static void part_keys_refuse(struct json_object *object)
 {
-    static const char *const keys[] = {"merge", "communication", "activity", "fill", "loop"};
+    static const char *const keys[] = {"merge", "defaults", "communication", "activity", "fill", "loop"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;

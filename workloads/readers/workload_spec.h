@@ -23,6 +23,7 @@
 #include "workloads/readers/communication_table.h"
 #include "workloads/readers/fill.h"
 #include "workloads/readers/growth.h"
+#include "workloads/readers/job_defaults.h"
 #include "workloads/readers/sample.h"
 #include "workloads/readers/service_load.h"
 #include "workloads/readers/shake.h"
@@ -116,6 +117,7 @@ struct workload_spec {
     bool scales_durations;                    /* a load is reached by run times; false: by arrivals */
     enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
     struct shake_plan shake;                  /* not with `fill` */
+    struct job_defaults defaults;             /* of what jobs do not say themselves */
     struct communication_table communication; /* of jobs that declare none themselves */
     struct activity_table activity;           /* of the world that runs the jobs; the source does not use it */
     struct arena arena;                       /* owns the strings */

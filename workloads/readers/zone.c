@@ -107,16 +107,21 @@ static bool offset_cut(struct text *text, time_ns *offset)
 
 struct zone_moments zone_moments(struct text text, const struct zone *zone)
 {
+    return zone_moments_in(text, zone, DATE_ORDER_UNKNOWN);
+}
+
+struct zone_moments zone_moments_in(struct text text, const struct zone *zone, enum date_order order)
+{
     enum { PLAIN_LENGTH = sizeof "2026-01-31T07:01:55" - 1 }; /* too short to name a zone behind the time */
     struct zone_moments moments = {0};
     time_ns clock = 0, offset = zone->offset;
     bool is_own = false;
-    if (text.length != PLAIN_LENGTH) {
+    if (text.length != PLAIN_LENGTH || text.at[4] != '-') {
         const bool is_utc = text.length != 0 && text.at[text.length - 1] == 'Z';
         offset = is_utc ? 0 : offset;
         is_own = is_utc || offset_cut(&text, &offset);
     }
-    moments.is_date = time_parse_date(text, &clock);
+    moments.is_date = date_parse(text, order, &clock, &moments.is_open);
     if (!moments.is_date)
         return moments;
     moments.is_guess = !is_own && !zone->is_given;

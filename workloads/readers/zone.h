@@ -1,7 +1,7 @@
 /* workloads/readers/zone.h -- the zone of a trace's dates.
  *
  *   struct zone zone = zone_read(&workload, "tz_offset", &arena);   "-8h", seconds, or "Europe/Berlin"
- *   if (!zone_date(field->value, &zone, &submit)) ...               2017-10-09 07:01:55[.5][Z|+08:00]
+ *   if (!zone_date(field->value, &zone, &submit)) ...               2017-10-09 07:01:55[.5][Z|+08:00], 9.10.2017 07:01
  *
  * Laws
  *  - A date that names its zone is of that zone; another is of `zone`.  The result is UTC.
@@ -13,6 +13,7 @@
 #ifndef WORKLOADS_READERS_ZONE_H
 #define WORKLOADS_READERS_ZONE_H
 
+#include "base/date.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -45,8 +46,10 @@ struct zone_moments {
     uint32_t count; /* 0: the zone skips it; 2: the hour comes twice */
     time_ns at[2];
     bool is_guess; /* it names no zone, and none was given */
+    bool is_open;  /* it is no date yet: the day or the month may be first (base/date.h) */
 };
 struct zone_moments zone_moments(struct text text, const struct zone *zone);
+struct zone_moments zone_moments_in(struct text text, const struct zone *zone, enum date_order order);
 
 /* Is there, between two times of a clock (nanoseconds since 1970 as if it were UTC), a night on which clocks change in
  * Europe, North America or Australia?  Each changes them between 0:00 and 4:00 of a Sunday. */
