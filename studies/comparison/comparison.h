@@ -65,6 +65,7 @@ struct comparison_options {
     bool finds_first;           /* seek the first decision in which each candidate differs from the base */
     const char *scratch;        /* an existing folder, for the records of other programs; needed if a side has one */
     const char *const *records; /* by side: the folder for the record of its run with the first seed; NULL: none */
+    const char *kept; /* the folder of runs that are not made again (studies/run/kept_runs.h); NULL: none */
     const volatile sig_atomic_t *stop;
     /* Called when the inputs are read, before anything is made or another program starts; it may still set `records`.
      * NULL: nothing to do. */

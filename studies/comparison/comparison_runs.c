@@ -78,6 +78,7 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
                           .scenario = options->sides[task->side].scenario,
                           .seed = batch->comparison->seeds[task->seed],
                           .sink = batch->comparison->keeps_waits ? &sink : NULL,
+                          .kept = options->kept,
                           .moment = options->fork != NULL ? &batch->comparison->moment : NULL};
     if (task->seed == 0 && options->records != NULL)
         trial.record = options->records[task->side];

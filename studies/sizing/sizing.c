@@ -174,7 +174,9 @@ static struct error run_point(struct sizing *sizing, struct sizing_answer *answe
                           .point = point,
                           .seed = seed,
                           .from = point->run_count,
-                          .trial = {.version = sizing->options->version, .scenario = sizing->options->scenario}};
+                          .trial = {.version = sizing->options->version,
+                                    .scenario = sizing->options->scenario,
+                                    .kept = sizing->options->kept}};
     sizing_write_setting(&sizing->options->question, point->number, &setting);
     const char **sets =
         settings(sizing->options, answer->of, buffer_c_string(&setting), &batch.trial.scenario.set_count);

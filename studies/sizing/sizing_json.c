@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "studies/sizing/sizing_assumed.h"
+#include "studies/sizing/sizing_growth.h"
 #include "studies/sizing/sizing_show.h"
 
 static double known(bool is_known, double number)
@@ -104,6 +105,8 @@ void sizing_json(const struct sizing *sizing, struct buffer *out)
     struct assumed_list assumed;
     sizing_assumed(sizing, &assumed);
     assumed_json(&assumed, out);
+    buffer_string(out, ",\n \"growth\": ");
+    sizing_growth_json(sizing, out);
     buffer_members(out, ",\n 'cases': [\n");
     for (size_t a = 0; a < sizing->answer_count; a++) {
         buffer_string(out, a > 0 ? ",\n" : "");

@@ -5,6 +5,7 @@
 
 #include "reports/view.h"
 #include "studies/sizing/sizing_assumed.h"
+#include "studies/sizing/sizing_growth.h"
 #include "studies/sizing/sizing_show_inside.h"
 
 enum { MODEL_NAME_MAX = 24 };
@@ -276,6 +277,7 @@ struct show *sizing_show_new(const struct sizing *sizing, const char *title, con
     struct show *show = show_new(title);
     if (sizing->is_partial)
         buffer_string(show_line(show, SHOW_WARNING), "Partial: the plan was stopped.");
+    sizing_growth_show(show, sizing);
     sizing_assumed_show(show, sizing);
     add_swings(show, sizing);
     if (sizing->options->case_count > 1)
