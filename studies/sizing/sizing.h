@@ -63,14 +63,14 @@ struct sizing_options {
     struct sizing_question question;
     struct service_levels levels; /* at least one */
     const struct sizing_case *cases;
-    size_t case_count;   /* 1 .. SIZING_CASES_MAX */
-    bool is_growth;      /* the cases are now and the quarters after it (studies/sizing/sizing_growth.h) */
+    size_t case_count;    /* 1 .. SIZING_CASES_MAX */
+    bool is_growth;       /* the cases are now and the quarters after it (studies/sizing/sizing_growth.h) */
     double lead_quarters; /* from an order to what was ordered; 0: not given */
-    size_t trials_max;   /* runs of a case */
-    size_t seeds_max;    /* runs of a number; at least LOOKS_FIRST, or 1: the answer is for one seed alone */
-    double alpha;        /* the probability that a sure answer is wrong; (0, 0.5] */
-    size_t worker_count; /* runs at the same time */
-    const char *kept;    /* the folder of runs that are not made again (studies/run/kept_runs.h); NULL: none */
+    size_t trials_max;    /* runs of a case */
+    size_t seeds_max;     /* runs of a number; at least LOOKS_FIRST, or 1: the answer is for one seed alone */
+    double alpha;         /* the probability that a sure answer is wrong; (0, 0.5] */
+    size_t worker_count;  /* runs at the same time */
+    const char *kept;     /* the folder of runs that are not made again (studies/run/kept_runs.h); NULL: none */
     const volatile sig_atomic_t *stop;
     /* Some times a second; cases and runs that are done.  NULL: nothing to do. */
     void (*on_progress)(void *self, size_t cases, size_t runs);

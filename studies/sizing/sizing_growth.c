@@ -14,8 +14,8 @@ bool sizing_read_quarters(const char *text, double *quarters)
     static const struct {
         const char *unit;
         double quarters;
-    } units[] = {{"d", 1 / DAYS_PER_QUARTER}, {"w", 7 / DAYS_PER_QUARTER}, {"mo", 1.0 / MONTHS_PER_QUARTER},
-                 {"q", 1},                    {"y", 4}};
+    } units[] = {
+        {"d", 1 / DAYS_PER_QUARTER}, {"w", 7 / DAYS_PER_QUARTER}, {"mo", 1.0 / MONTHS_PER_QUARTER}, {"q", 1}, {"y", 4}};
     char *end;
     const double number = strtod(text, &end);
     if (end == text || !isfinite(number) || number < 0)
@@ -81,9 +81,9 @@ void sizing_growth_show(struct show *show, const struct sizing *sizing)
     struct buffer *out = show_line(show, SHOW_LEAD);
     buffer_string(out, "What there is, ");
     sizing_write_amount(&sizing->options->question, growth.have, out);
-    buffer_string(out, growth.state == GROWTH_BROKEN   ? ", does not suffice now"
+    buffer_string(out, growth.state == GROWTH_BROKEN  ? ", does not suffice now"
                        : growth.state == GROWTH_LASTS ? ", suffices in all quarters of this plan"
-                                                       : ", suffices for about ");
+                                                      : ", suffices for about ");
     if (growth.state == GROWTH_BREAKS) {
         write_quarters(growth.breaks, out);
         if (isfinite(growth.after))

@@ -135,10 +135,12 @@ says said.out 'The levels are met with 5 too, but not with some between'
 
 # ---- What if. ----
 
-windtunnel plan mmc.json --what-if pools.p.nodes=+50% --what-if workload.synth.load_whole_gpu=x2
+windtunnel plan mmc.json --what-if pools.p.nodes=+50% --what-if workload.synth.load_whole_gpu=x2 --html what.html
 [ "$status" -eq 0 ] || fail "what if: $(cat said.err)"
 says said.out '^What if cluster.pools.p.nodes=6, workload.synth.load_whole_gpu=2?$'
-says said.out '^  queue_time_mean_s  *at most 20 s  *.* met'
+says said.out '^Service levels: as it is 1 of 1 met for sure; what if 1 of 1 met for sure\.$'
+says said.out '^The cluster costs 13 USD/h, 4\.0 more than now\.$'
+says said.out '^  queue_time_mean_s  *at most 20 s  *'
 says said.out '^what if against as it is (5 pairs)$'
 
 # ---- A signal leaves what is done. ----
@@ -186,8 +188,8 @@ END
 refused_plainly 2 plan mmc.json --nodes p --pool q <<'END'
 error: '--pool' names a pool of a budget: give --budget too
 END
-refused_plainly 2 plan mmc.json --what-if pools.p.nodes=+1 --html page.html <<'END'
-error: --what-if seeks nothing: it goes without --html
+refused_plainly 2 plan mmc.json --what-if pools.p.nodes=+1 --growth 10% <<'END'
+error: --what-if seeks nothing: it goes without --growth
 END
 refused_plainly 2 plan mmc.json --what-if pools.z.nodes=+1 <<'END'
 error: the scenario has no value 'cluster.pools.z.nodes'
