@@ -4,42 +4,33 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "reports/pairs.h"
-#include "reports/statistics/rank_test.h"
-#include "reports/statistics/student.h"
 #include "reports/view.h"
 
-static char mark_of(const struct difference *difference, double change)
+static char mark_of(const struct difference *difference)
 {
     if (difference->better == BETTER_NEITHER)
         return '*';
-    return (change < 0) == (difference->better == BETTER_LOWER) ? '+' : '-';
+    return (difference->change.value < 0) == (difference->better == BETTER_LOWER) ? '+' : '-';
 }
 
 static void infer(const struct difference_how *how, const struct pairs *pairs, struct difference *out)
 {
-    const double change = out->candidate - out->base;
+    const struct change_how tested = {.level = how->level, .is_unpaired = how->is_unpaired};
+    out->change = change_of(pairs, &tested);
+    out->difference = out->candidate - out->base;
     if (!how->is_unpaired && pairs_are_equal(pairs)) {
-        out->mean = inference_none(INFERENCE_CONSTANT, pairs->b_count, 0, how->level);
-        out->mean.method = METHOD_EQUAL;
-        out->mean.low = out->mean.high = 0;
+        out->change.of.method = METHOD_EQUAL;
+        out->change.low = out->change.high = out->change.value;
         out->mark = '=';
         return;
     }
     if (how->is_exact) {
-        out->mean = inference_none(INFERENCE_TOO_FEW, pairs->b_count, change, how->level);
-        out->mean.method = METHOD_EXACT;
-        out->mark = change == 0 ? '=' : mark_of(out, change);
+        out->change.of.method = METHOD_EXACT;
+        out->mark = mark_of(out);
         return;
     }
-    if (how->is_unpaired) {
-        out->mean = student_welch(pairs->a, pairs->a_count, pairs->b, pairs->b_count, 0, how->level);
-        out->p_rank = rank_test_samples(pairs->a, pairs->a_count, pairs->b, pairs->b_count).p;
-    } else {
-        out->mean = student_paired(pairs->a, pairs->b, pairs->b_count, 0, how->level);
-        out->p_rank = rank_test_pairs(pairs->a, pairs->b, pairs->b_count).p;
-    }
-    out->mark = out->mean.low > 0 || out->mean.high < 0 ? mark_of(out, out->mean.mean) : '~';
+    out->p_rank = change_rank_p(pairs, &tested);
+    out->mark = out->change.low > 0 || out->change.high < 0 ? mark_of(out) : '~';
 }
 
 struct difference difference_of(const struct difference_how *how, const struct metric_selector *of, const double *base,
@@ -55,21 +46,11 @@ struct difference difference_of(const struct difference_how *how, const struct m
                              .missing = pairs.missing,
                              .base = pairs_base(&pairs),
                              .candidate = pairs_candidate(&pairs),
-                             .relative = NAN,
-                             .relative_low = -INFINITY,
-                             .relative_high = INFINITY,
-                             .mean = inference_none(INFERENCE_TOO_FEW, 0, 0, how->level),
+                             .difference = NAN,
+                             .change = change_none(how->level),
                              .p_rank = 1};
-    if (pairs.a_count > 0 && pairs.b_count > 0) {
+    if (pairs.a_count > 0 && pairs.b_count > 0)
         infer(how, &pairs, &out);
-        if (out.base != 0)
-            out.relative = out.mean.mean / out.base;
-        if (!how->is_unpaired && out.mean.state == INFERENCE_DEFINED) {
-            const struct ratio_interval ratio = student_ratio_paired(pairs.a, pairs.b, pairs.b_count, how->level);
-            out.relative_low = ratio.low - 1;
-            out.relative_high = ratio.high - 1;
-        }
-    }
     pairs_free(&pairs);
     return out;
 }
@@ -119,7 +100,7 @@ void differences_measure(struct difference *differences, size_t count)
         for (size_t s = 0; s < SCALES; s++)
             if (strcmp(difference->unit, scales[s].unit) == 0)
                 scale = fmax(scale, least[s]);
-        difference->size = scale > 0 ? amount(difference->mean.mean) / scale : 0;
+        difference->size = scale > 0 ? amount(difference->difference) / scale : 0;
     }
 }
 
@@ -169,23 +150,16 @@ void differences_sort(struct difference *differences, size_t count)
 
 void difference_write(const struct difference *difference, struct buffer *out)
 {
-    const struct inference *mean = &difference->mean;
-    const char *metric = difference->of.metric, *unit = difference->unit;
     if (difference->mark == '?' || difference->mark == '=') {
         buffer_string(out, difference->mark == '=' ? "=" : "\xe2\x80\x93"); /* U+2013 */
         return;
     }
-    if (isfinite(difference->relative))
-        buffer_format(out, "%+.1f %%", difference->relative * 100);
-    else
-        view_change(out, metric, unit, mean->mean);
-    if (isfinite(difference->relative_low) && isfinite(difference->relative_high)) {
-        buffer_format(out, " (%+.1f to %+.1f %%)", difference->relative_low * 100, difference->relative_high * 100);
-    } else if (inference_has_interval(mean)) {
-        buffer_string(out, " (");
-        view_change(out, metric, unit, mean->low);
-        buffer_string(out, " to ");
-        view_change(out, metric, unit, mean->high);
-        buffer_char(out, ')');
-    }
+    const struct change *change = &difference->change;
+    const char *metric = difference->of.metric, *unit = difference->unit;
+    change_write(change->is_ratio, metric, unit, change->value, out);
+    if (!isfinite(change->low) || !isfinite(change->high) || change->of.method == METHOD_EXACT)
+        return;
+    buffer_string(out, " (");
+    change_write_interval(change->is_ratio, metric, unit, change->low, change->high, out);
+    buffer_char(out, ')');
 }

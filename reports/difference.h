@@ -24,12 +24,14 @@
  * Amounts of a class, a queue or another cut are measured against the whole run too.
  *
  * Law: a seed enters if both sides have a value.  One exact replay has no interval: its mark tells which is better.
+ * Law: the change, its interval, its mark and its p are one estimator's and of one unit (reports/change.h), in every
+ * view: a percentage where both sides are positive in every seed, else an amount in the metric's unit.
  */
 #ifndef REPORTS_DIFFERENCE_H
 #define REPORTS_DIFFERENCE_H
 
+#include "reports/change.h"
 #include "reports/service_levels.h"
-#include "reports/statistics/inference.h"
 
 struct difference_how {
     double level;     /* 0.95; in a sequence 1 - looks_level(...) */
@@ -41,14 +43,13 @@ struct difference {
     struct metric_selector of;
     const char *unit;
     enum better better;
-    char mark;                          /* = ~ + - * ? */
-    size_t n, missing;                  /* pairs used (unpaired: values of the candidate), and left out */
-    double base, candidate;             /* means of what was used; NAN: none */
-    double relative;                    /* (candidate - base) / base; NAN if the base is 0 */
-    double relative_low, relative_high; /* its interval, in pairs (Fieller); -INFINITY, INFINITY: none */
-    double size;                        /* how much it matters; set by differences_measure */
-    struct inference mean;              /* of candidate - base, with its interval and p */
-    double p_rank;                      /* Wilcoxon's, or Mann and Whitney's: a check */
+    char mark;              /* = ~ + - * ? */
+    size_t n, missing;      /* pairs used (unpaired: values of the candidate), and left out */
+    double base, candidate; /* means of what was used; NAN: none */
+    double difference;      /* candidate - base; NAN: none */
+    struct change change;   /* with its interval at the level of the look, and p */
+    double size;            /* how much it matters; set by differences_measure */
+    double p_rank;          /* Wilcoxon's, or Mann and Whitney's: a check */
 };
 
 /* base, candidate: by seed; NAN: no value.  base_count == count unless how->is_unpaired. */
@@ -61,8 +62,8 @@ void differences_measure(struct difference *differences, size_t count);
 /* By what moved most: marks + - * first, by size, then ~ by size, then =, then ?.  Equal ones keep their order. */
 void differences_sort(struct difference *differences, size_t count);
 
-/* Append the difference as people read it: "+12.3 % (+8.1 to +16.4 %)"; "=" if equal; a dash if not defined.  The
- * metric's unit stands in place of % where a part of the base is not defined: "+4m 12s (+3m 50s to +4m 34s)". */
+/* Append the difference as people read it: "+12.3 % (+8.1 to +16.4 %)"; "=" if equal; a dash if not defined.  Where the
+ * change is no ratio, in the metric's unit: "+4m 12s (+3m 50s to +4m 34s)". */
 void difference_write(const struct difference *difference, struct buffer *out);
 
 #endif

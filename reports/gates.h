@@ -12,10 +12,17 @@
  *   max, min                     of the mean of one side: every candidate, or the `side` named (which may be the base)
  * An object with several bounds stands for as many gates.  `side` names the one candidate that the gate is for.
  *
- * The rule: a gate tests whether the mean of d lies on its bound.  It fails if the interval of d lies beyond it,
- * passes if it lies within, else it is inconclusive.  Here d_i = b_i - (1 + r) a_i for a relative bound r, so that no
- * ratio is estimated; b_i - a_i, or b_i alone, for the others.  Test: paired t (Welch's t without pairs).  Over the
- * gates of a set Holm's rule; over the looks of a sequence the levels of statistics/looks.h.
+ * The rule: a gate tests whether a mean lies on its bound.  It fails if the interval lies beyond the bound, passes if
+ * it lies within, else it is inconclusive.  The mean is that of reports/change.h: for a relative bound r of
+ * ln(b / ((1 + r) a)) where both sides are positive in every seed, else of b - (1 + r) a; for an amount of b - a; and
+ * for max and min of b alone.  Over the gates of a set Holm's rule; over the looks of a sequence the levels of
+ * statistics/looks.h.
+ *
+ * Law: max and min are about the change.  Where the base's values are known, such a gate fails if the candidate breaks
+ * the bound and is worse than the base, each for sure; it passes if the candidate keeps the bound for sure, or is
+ * better than the base for sure, or has the base's values in every seed.  If both sides break the bound for sure and
+ * the last look does not know which is worse, it passes and says that the base already breaks it: that pass says
+ * nothing of a change within the noise, which max_increase bounds.
  *
  * Law: the probability that any verdict of a set is wrong (passed beyond the bound, failed within) is at most alpha,
  * for normal differences, as near as t tests keep it over several looks (docs/statistics.md has figures).  Pairs that
@@ -35,6 +42,8 @@
  */
 #ifndef REPORTS_GATES_H
 #define REPORTS_GATES_H
+
+#include <stdint.h>
 
 #include "reports/service_levels.h"
 #include "reports/statistics/inference.h"
@@ -89,6 +98,10 @@ bool gate_is_for(const struct gate *gate, const char *side, bool is_base);
 enum gate_state { GATE_PASSED, GATE_FAILED, GATE_INCONCLUSIVE, GATE_NOT_DEFINED };
 extern const char *const gate_state_names[]; /* "passed", "failed", "inconclusive", "not defined" */
 
+/* Where the base itself stands to `max` or `min`: for sure at the gate's level, or else on the bound. */
+enum gate_base { GATE_BASE_UNKNOWN, GATE_BASE_WITHIN, GATE_BASE_BEYOND, GATE_BASE_ON };
+extern const char *const gate_base_names[]; /* "not known", "within", "beyond", "on the bound" */
+
 /* One gate and the values of its two sides.  For `max` and `min` of the base give the base's values as `candidate`. */
 struct gate_test {
     const struct gate *gate;
@@ -110,19 +123,22 @@ struct gate_rule {
 struct gate_result {
     enum gate_state state;
     bool is_settled; /* its test is decided, or there are no values: more seeds are not expected to change the state */
-    enum inference_method method;       /* of the verdict: METHOD_PAIRED_T, METHOD_EQUAL, METHOD_EXACT, ... */
-    size_t n;                           /* pairs used; of `max` and `min`, and without pairs: values of the candidate */
-    size_t missing;                     /* seeds left out because neither side, or just one, has a value */
-    size_t half_missing;                /* the part of them where just one has */
-    double base, candidate;             /* means of what was used; NAN: not known */
-    double difference;                  /* candidate - base; NAN as above */
-    double relative;                    /* difference / base; NAN if not known or the base is 0 */
-    double low, high;                   /* interval of the difference (of the candidate's mean for `max` and `min`) */
-    double relative_low, relative_high; /* of the relative difference, if the bound is relative (Fieller) */
-    double level;                       /* of these intervals, after Holm and looks: 0.99 */
-    double p;                           /* two-sided, of a mean of d on the bound; before Holm */
-    double p_rank;                      /* the same by ranks (Wilcoxon, or Mann and Whitney): a check */
-};                                      /* no interval: -INFINITY, INFINITY */
+    enum inference_method method; /* of the verdict: METHOD_PAIRED_T, METHOD_EQUAL, METHOD_EXACT, ... */
+    size_t n;                     /* pairs used; of `max` and `min`, and without pairs: values of the candidate */
+    size_t missing;               /* seeds left out because neither side, or just one, has a value */
+    size_t half_missing;          /* the part of them where just one has */
+    double base, candidate;       /* means of what was used; NAN: not known */
+    double difference;            /* candidate - base; NAN as above */
+    bool is_ratio;                /* value, low, high and bound are parts of the base: 0.05 is +5 % */
+    double value, low, high;      /* the change (of `max` and `min` the candidate's mean), and its interval; none:
+                                         * -INFINITY, INFINITY */
+    double bound;                 /* in the same unit: of a relative bound without a ratio, its part of the base */
+    double level;                 /* of the interval, after Holm and looks: 0.99 */
+    double p;                     /* two-sided, of a mean on the bound; before Holm */
+    double p_rank;                /* the same by ranks (Wilcoxon, or Mann and Whitney): a check */
+    enum gate_base base_is;       /* of `max` and `min` with a base */
+    size_t seeds_needed;          /* set by gates_need */
+};
 
 /* Judge all tests as one set.  results[i] is of tests[i]. */
 void gates_decide(const struct gate_rule *rule, const struct gate_test *tests, size_t count,
@@ -134,6 +150,15 @@ enum gate_state gates_state(const struct gate_result *results, size_t count);
 /* All are settled.  A gate that cannot pass, because one side lacks values, is settled too once its test is decided. */
 bool gates_are_settled(const struct gate_result *results, size_t count);
 
+/* How many seeds would decide: set `seeds_needed` of the inconclusive gates, at the spread measured so far.  With that
+ * many seeds in all (looks_up_to of it) such a gate is decided four times in five, if nothing but these n seeds is
+ * known of its mean (looks_needed); its level is that of a set of the gates that are not decided.  0: not known, since
+ * no spread was seen or a side lacks values; GATES_SEEDS_MORE: more than GATES_SEEDS_MOST.
+ * Returns the index of the gate that needs most, which holds the set up; SIZE_MAX: none. */
+enum { GATES_SEEDS_MOST = 1000 };
+#define GATES_SEEDS_MORE SIZE_MAX
+size_t gates_need(const struct gate_rule *rule, struct gate_result *results, size_t count);
+
 /* ---- In words ---- */
 
 /* Append "queue_time_p95_s of training: +12.3 % (interval +8.1 to +16.4 %), at most +5.0 % allowed: failed", without a
@@ -142,6 +167,9 @@ void gate_write(const struct gate_test *test, const struct gate_result *result, 
 
 /* The same without the side. */
 void gate_write_outcome(const struct gate *gate, const struct gate_result *result, struct buffer *out);
+
+/* Append "120 seeds would decide it, four times in five"; false, and nothing, if that is not known. */
+bool gate_write_need(const struct gate_result *result, struct buffer *out);
 
 /* Append the bound alone: "at most +5.0 % allowed". */
 void gate_write_bound(const struct gate *gate, struct buffer *out);

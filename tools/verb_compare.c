@@ -49,9 +49,13 @@ static struct error read_seeds(struct compare *compare)
     const char *value = args_string(compare->args, "seeds");
     int64_t count;
     compare->options.is_sequential = value == NULL || strcmp(value, "auto") == 0;
-    compare->options.seed_count = COMPARISON_SEEDS_SEQUENTIAL;
+    TRY(args_int64(compare->args, "seeds-max", 1, COMPARISON_SEEDS_MAX, COMPARISON_SEEDS_SEQUENTIAL, &count));
+    compare->options.seed_count = (size_t)count;
     if (compare->options.is_sequential)
         return ERROR_OK;
+    if (args_string(compare->args, "seeds-max") != NULL)
+        return error_new(ERROR_USAGE,
+                         "'--seeds %s' runs just so many; '--seeds-max' bounds the looks of '--seeds auto'", value);
     if (!text_to_int64(text_of(value), 1, COMPARISON_SEEDS_MAX, &count))
         return error_new(ERROR_USAGE, "'--seeds' must be 'auto' or an integer from 1 to %d, got '%s'",
                          COMPARISON_SEEDS_MAX, value);

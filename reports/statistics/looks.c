@@ -5,6 +5,7 @@
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stdint.h>
 
 /* Points of the Gauss-Legendre rule on [0, bound].  With 64 the levels of 5, 10, 20, 40 do not change in 12 digits
  * against 128. */
@@ -112,4 +113,43 @@ double looks_error(const struct looks *looks, const double *z)
     }
     gsl_integration_glfixed_table_free(rule);
     return error;
+}
+
+/* ---- How many seeds would decide ---- */
+
+/* The probability that the test of all N values is significant at `level`, given |t| after n of them. */
+static double decided_at(double t, size_t n, size_t all, double level)
+{
+    const double part = (double)n / (double)all, df = (double)(n - 1);
+    const double bound = gsl_cdf_tdist_Qinv(level / 2, (double)(all - 1)) * sqrt(part), spread = sqrt(1 - part);
+    return gsl_cdf_tdist_Q((bound - t) / spread, df) + gsl_cdf_tdist_Q((bound + t) / spread, df);
+}
+
+/* The least such number above n; `most` + 1 if it is above `most`. */
+static size_t least_deciding(double t, size_t n, double level, double power, size_t most)
+{
+    size_t low = n, high = most + 1;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (decided_at(t, n, middle, level) >= power)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+size_t looks_needed(double p, size_t n, double alpha, double power, size_t most)
+{
+    enum { STEP = 5, ROUNDS = 3 }; /* the level at the last look depends little on N */
+    assert(n >= 2 && p > 0 && p <= 1 && power > 0 && power < 1);
+    const double t = p < 1 ? gsl_cdf_tdist_Qinv(p / 2, (double)(n - 1)) : 0;
+    struct looks looks = looks_once(n);
+    size_t needed = n;
+    for (int round = 0; round < ROUNDS && needed <= most; round++) {
+        needed = least_deciding(t, n, looks_level(&looks, looks.count - 1, alpha), power, most);
+        looks = looks_up_to(needed);
+    }
+    needed = (needed + STEP - 1) / STEP * STEP;
+    return needed > most ? SIZE_MAX : needed;
 }

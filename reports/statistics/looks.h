@@ -39,4 +39,11 @@ double looks_level(const struct looks *looks, size_t look, double alpha);
  * bounds z.  z[k] > 0. */
 double looks_error(const struct looks *looks, const double *z);
 
+/* The number of seeds that would decide.  A t test that is to end at N seeds (looks_up_to(N), two-sided error alpha
+ * over all looks) was not significant after n of them: its p was `p`.  With no other knowledge of the mean than these n
+ * values, the mean of all N has a t distribution with n - 1 degrees of freedom about the present one, of variance
+ * s^2 (1 / n - 1 / N).  Returns the least N > n, rounded up to a multiple of five, for which the test at N is
+ * significant with the probability `power`; SIZE_MAX: N is above `most`.  n >= 2, p in (0, 1], power in (0, 1). */
+size_t looks_needed(double p, size_t n, double alpha, double power, size_t most);
+
 #endif

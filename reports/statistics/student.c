@@ -98,28 +98,3 @@ struct inference student_welch(const double *a, size_t a_count, const double *b,
     return by_t(&(struct estimate){b_mean - a_mean, error, df, fmax(fabs(a_mean), fabs(b_mean)), n, p_least},
                 METHOD_WELCH_T, null, level);
 }
-
-struct ratio_interval student_ratio_paired(const double *a, const double *b, size_t count, double level)
-{
-    const struct ratio_interval none = {-INFINITY, INFINITY};
-    if (count < 2 || !inference_is_finite(a, count) || !inference_is_finite(b, count))
-        return none;
-    const double n = (double)count, t = quantile(level, n - 1), part = t * t / n;
-    const double a_mean = gsl_stats_mean(a, 1, count), ratio = gsl_stats_mean(b, 1, count) / a_mean;
-    const double a_part = part * gsl_stats_variance_m(a, 1, count, a_mean);
-    const double square = a_mean * a_mean - a_part;
-    if (!(square > 0) || !isfinite(square) || !isfinite(ratio))
-        return none;
-    /* With R = ratio + x and e = b - ratio a, whose mean is 0, the test of b - R a is not significant if
-     * (x a_mean)^2 <= part * variance(e - x a): square x^2 + 2 linear x - rest <= 0, all without cancellation. */
-    double *e = mem_alloc(count * sizeof *e);
-    for (size_t i = 0; i < count; i++)
-        e[i] = b[i] - ratio * a[i];
-    const double linear = part * gsl_stats_covariance_m(e, 1, a, 1, count, 0, a_mean);
-    const double rest = part * gsl_stats_variance_m(e, 1, count, 0);
-    const double root = sqrt(linear * linear + square * rest);
-    mem_free(e);
-    if (!isfinite(root))
-        return none;
-    return (struct ratio_interval){ratio - (linear + root) / square, ratio + (root - linear) / square};
-}

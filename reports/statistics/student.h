@@ -27,12 +27,4 @@ struct inference student_paired(const double *a, const double *b, size_t count, 
 struct inference student_welch(const double *a, size_t a_count, const double *b, size_t b_count, double null,
                                double level);
 
-/* The interval of mean(b) / mean(a), in pairs: all ratios R at which the paired test of b - R a is not significant
- * (Fieller, J. R. Stat. Soc. B 16, 1954).  So it holds 1 + r if and only if the test of b - (1 + r) a says so.
- * -INFINITY to INFINITY if mean(a) does not differ from 0 at that level, or if a sample is degenerate. */
-struct ratio_interval {
-    double low, high;
-};
-struct ratio_interval student_ratio_paired(const double *a, const double *b, size_t count, double level);
-
 #endif

@@ -9,8 +9,9 @@
  *       comparison_write(&comparison, COMPARISON_TEXT, &show, &out);       (studies/comparison_show/comparison_show.h)
  *   comparison_release(&comparison);                            (on error too)
  *
- * Seeds: the base's own, and those after it.  With gates and `is_sequential`, 5 seeds are run, then 10, 20 and 40 as
- * long as a gate is inconclusive; see reports/statistics/looks.h.  Records have the seed that they have.
+ * Seeds: the base's own, and those after it.  With gates and `is_sequential`, 5 seeds are run, then 10, 20 and so on up
+ * to `seed_count` as long as a gate is inconclusive; see reports/statistics/looks.h.  Records have the seed that they
+ * have.
  *
  * Or all sides go on from one moment of a record, each under its own policy: the record is replayed once, and each side
  * goes on in a child of this process (studies/run/fork.h).
@@ -149,6 +150,7 @@ struct comparison {
     struct gates gates;
     struct comparison_verdict *verdicts;
     size_t verdict_count;
+    size_t holding;  /* the inconclusive verdict that needs most seeds to be decided (gates_need); SIZE_MAX: none */
     char **warnings; /* one line each, without a line end */
     size_t warning_count, warning_capacity;
     size_t caveat_count;            /* the first warnings: every format says them before any difference */

@@ -114,6 +114,7 @@ static void make_verdicts(struct comparison *comparison, const struct gate_rule 
                                                 .count = comparison->seed_count};
         }
     gates_decide(rule, tests, count, results);
+    comparison->holding = gates_need(rule, results, count);
     comparison->verdicts = arena_alloc_array(&comparison->look_arena, count + 1, struct comparison_verdict);
     comparison->verdict_count = count;
     for (size_t i = 0; i < count; i++)

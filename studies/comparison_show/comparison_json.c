@@ -4,7 +4,7 @@
 #include "studies/comparison_show/comparison_view.h"
 #include "studies/comparison_show/verdicts_show.h"
 
-enum { SCHEMA_VERSION = 1 };
+enum { SCHEMA_VERSION = 2 };
 
 static void write_run(const struct comparison_run *run, uint64_t seed, struct buffer *out)
 {
@@ -102,12 +102,13 @@ static void write_assumed(const struct comparison *comparison, const struct comp
 static void write_difference(const struct difference *difference, struct buffer *out)
 {
     buffer_format(out, "{\"mark\": \"%c\"", difference->mark);
+    const struct change *change = &difference->change;
     buffer_members(out,
-                   ", 'n': %zu, 'missing': %zu, 'base': %g, 'candidate': %g, 'difference': %g, 'relative': %g, 'size': "
-                   "%g, 'low': %g, 'high': %g, 'level': %g, 'p': %g, 'p_rank': %g}",
-                   difference->n, difference->missing, difference->base, difference->candidate, difference->mean.mean,
-                   difference->relative, difference->size, difference->mean.low, difference->mean.high,
-                   difference->mean.level, difference->mean.p, difference->p_rank);
+                   ", 'n': %zu, 'missing': %zu, 'base': %g, 'candidate': %g, 'difference': %g, 'estimator': %s, "
+                   "'value': %g, 'low': %g, 'high': %g, 'size': %g, 'level': %g, 'p': %g, 'p_rank': %g}",
+                   difference->n, difference->missing, difference->base, difference->candidate, difference->difference,
+                   change->is_ratio ? "ratio" : "difference", change->value, change->low, change->high,
+                   difference->size, change->of.level, change->of.p, difference->p_rank);
 }
 
 static void write_row(const struct comparison *comparison, size_t r, struct buffer *out)

@@ -149,6 +149,24 @@ static size_t count_states(const struct comparison *comparison, enum gate_state 
     return count;
 }
 
+/* Which gate needs most seeds, and how many. */
+static void write_holding(const struct comparison *comparison, struct buffer *out)
+{
+    if (comparison->holding == SIZE_MAX)
+        return;
+    const struct comparison_verdict *verdict = &comparison->verdicts[comparison->holding];
+    buffer_string(out, "; ");
+    if (comparison->side_count > 2) {
+        view_name(out, verdict->test.side, NAME_WIDTH_MAX);
+        buffer_string(out, ": ");
+    }
+    metric_selector_write(&verdict->test.gate->of, out);
+    buffer_string(out, " holds it up: ");
+    gate_write_need(&verdict->result, out);
+    if (verdict->result.seeds_needed != GATES_SEEDS_MORE && comparison->options->is_sequential)
+        buffer_format(out, " (--seeds-max %zu)", verdict->result.seeds_needed);
+}
+
 void comparison_write_verdict(const struct comparison *comparison, struct buffer *out)
 {
     const enum gate_state state = comparison_state(comparison);
@@ -165,6 +183,8 @@ void comparison_write_verdict(const struct comparison *comparison, struct buffer
         buffer_format(out, "passed: %s", all == 1 ? "the gate" : "all gates");
     else
         buffer_format(out, "inconclusive: %zu of %zu gates", all - count_states(comparison, GATE_PASSED), all);
+    if (state == GATE_INCONCLUSIVE)
+        write_holding(comparison, out);
     if (!is_whole && comparison->failed_count > 0)
         buffer_format(out, "; incomplete: %zu of %zu runs failed", comparison->failed_count, comparison->run_count);
 }

@@ -107,27 +107,6 @@ def students(a, b, c):
     write("welch.high", numpy.mean(c) - numpy.mean(a) + half)
 
 
-def fieller(a, b):
-    """The ratios at which the paired t test of b - R a is just significant, by a search for roots of p."""
-    half = quantile(LEVEL, len(a) - 1)
-
-    def beyond(ratio):
-        d = b - ratio * a
-        return abs(numpy.mean(d)) / (numpy.std(d, ddof=1) / math.sqrt(len(d))) - half
-
-    middle = numpy.mean(b) / numpy.mean(a)
-    if abs(numpy.mean(a)) / (numpy.std(a, ddof=1) / math.sqrt(len(a))) <= half:
-        return
-    ends = []
-    for sign in (-1, 1):
-        step = 1e-15
-        while beyond(middle + sign * step) < 0:
-            step *= 2
-        ends.append(optimize.brentq(beyond, middle + sign * step / 2, middle + sign * step, xtol=1e-15, rtol=1e-14))
-    write("ratio.low", ends[0])
-    write("ratio.high", ends[1])
-
-
 def ranks(a, b, c):
     """As R's wilcox.test chooses: exact below fifty values without ties and zeros."""
     d = b - a
@@ -274,7 +253,6 @@ def write_all():
         for key, values in (("a", a), ("b", b), ("c", c)):
             print(key, *(repr(float(v)) for v in values))
         students(a, b, c)
-        fieller(a, b)
         ranks(a, b, c)
         bootstrap(a, b)
     print("set holm")

@@ -1,4 +1,4 @@
-/* How often an interval of 95 % holds the true mean: Student's t, the bootstrap, Fieller's ratio, batch means. */
+/* How often an interval of 95 % holds the true mean: Student's t, the bootstrap, changes, batch means. */
 #include <math.h>
 #include <stdio.h>
 
@@ -6,6 +6,7 @@
 #include <gsl/gsl_randist.h>
 
 #include "base/random.h"
+#include "reports/change.h"
 #include "reports/statistics/bootstrap.h"
 #include "reports/statistics/series.h"
 #include "reports/statistics/student.h"
@@ -14,14 +15,14 @@
 enum { N_MAX = 40, SERIES_COUNT = 5000 };
 
 struct coverage {
-    double t, bootstrap, ratio;
+    double t, bootstrap;
 };
 
 /* Differences with mean 0: normal, or exponential less 1. */
 static struct coverage cover(size_t n, bool is_skewed, size_t runs)
 {
     struct random_stream chance;
-    size_t t = 0, bootstrap = 0, ratio = 0;
+    size_t t = 0, bootstrap = 0;
     random_stream_init(&chance, 20261125, "intervals", n * 2 + is_skewed);
     for (size_t run = 0; run < runs; run++) {
         double a[N_MAX], b[N_MAX];
@@ -36,14 +37,10 @@ static struct coverage cover(size_t n, bool is_skewed, size_t runs)
         const struct bootstrap how = {.seed = 1, .entity = run, .resamples = 999};
         const struct inference by_t = student_paired(scaled, b, n, 0, 0.95);
         const struct inference by_bootstrap = bootstrap_paired(scaled, b, n, 0.95, &how);
-        const struct ratio_interval by_ratio = student_ratio_paired(a, b, n, 0.95);
         t += by_t.low <= 0 && by_t.high >= 0;
         bootstrap += by_bootstrap.low <= 0 && by_bootstrap.high >= 0;
-        ratio += by_ratio.low <= 1.1 && by_ratio.high >= 1.1;
-        /* Fieller's interval holds 1.1 if and only if the test of b - 1.1 a is not significant. */
-        assert_true((by_ratio.low <= 1.1 && by_ratio.high >= 1.1) == (by_t.p >= 0.05));
     }
-    return (struct coverage){(double)t / (double)runs, (double)bootstrap / (double)runs, (double)ratio / (double)runs};
+    return (struct coverage){(double)t / (double)runs, (double)bootstrap / (double)runs};
 }
 
 TEST(test_coverage_of_paired_intervals)
@@ -56,12 +53,58 @@ TEST(test_coverage_of_paired_intervals)
             printf(
                 "note: %s differences, n = %zu: a 95 %% interval holds the truth in %.1f %% (t), %.1f %% (bootstrap)\n",
                 skewed ? "exponential" : "normal", counts[i], 100 * got.t, 100 * got.bootstrap);
-            assert_true(got.t == got.ratio);
             if (!skewed)
                 assert_true(fabs(got.t - 0.95) < 4 * sqrt(0.95 * 0.05 / (double)runs));
             assert_true(got.t > 0.85 && got.bootstrap > 0.75);
             if (counts[i] == 40)
                 assert_true(got.bootstrap > 0.91);
+        }
+}
+
+/* A change of +10 % of a base that varies by the factor e^spread, in pairs that differ by 20 %: as a ratio; and with a
+ * base that is 0 in the first seed, as an amount.  The interval and the test of a bound agree in every sample. */
+static double cover_change(size_t n, double spread, bool is_ratio, size_t runs)
+{
+    struct random_stream chance;
+    size_t held = 0;
+    random_stream_init(&chance, 20261128, "changes", n * 100 + (uint64_t)(spread * 10) + is_ratio);
+    for (size_t run = 0; run < runs; run++) {
+        double a[N_MAX], b[N_MAX];
+        for (size_t i = 0; i < n; i++) {
+            a[i] = 100 * exp(spread * gsl_ran_gaussian(random_gsl(&chance), 1));
+            b[i] = is_ratio ? 1.1 * a[i] * exp(0.2 * gsl_ran_gaussian(random_gsl(&chance), 1))
+                            : a[i] + 10 + 20 * gsl_ran_gaussian(random_gsl(&chance), 1);
+        }
+        if (!is_ratio)
+            b[0] -= a[0], a[0] = 0;
+        struct pairs pairs = pairs_new(a, n, b, n, true);
+        const struct change change = change_of(&pairs, &(struct change_how){.level = 0.95});
+        const struct change tested = change_of(&pairs, &(struct change_how){.level = 0.95, .part = 0.1});
+        const double truth = is_ratio ? 0.1 : 10;
+        pairs_free(&pairs);
+        assert_true(change.is_ratio == is_ratio && change.low < change.value && change.value < change.high);
+        held += change.low <= truth && change.high >= truth;
+        assert_true((tested.low <= tested.bound && tested.high >= tested.bound) == (tested.of.p >= 0.05));
+        assert_true(!is_ratio || (fabs(tested.low - change.low) < 1e-9 && change.low > -1));
+    }
+    return (double)held / (double)runs;
+}
+
+TEST(test_coverage_of_changes)
+{
+    const size_t runs = test_is_full() ? 20000 : 2000;
+    static const size_t counts[] = {5, 10, 40};
+    static const double spreads[] = {0.2, 1.5};
+    const double error = 4 * sqrt(0.95 * 0.05 / (double)runs);
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < 3; i++) {
+            const double ratio = cover_change(counts[i], spreads[s], true, runs);
+            const double amount = cover_change(counts[i], spreads[s], false, runs);
+            printf(
+                "note: changes, base spread %g, n = %zu: a 95 %% interval holds the truth in %.1f %% (ratio), %.1f %% "
+                "(amount)\n",
+                spreads[s], counts[i], 100 * ratio, 100 * amount);
+            assert_true(fabs(ratio - 0.95) < error && fabs(amount - 0.95) < error);
         }
 }
 

@@ -120,8 +120,8 @@ static struct outcome simulate(enum shape shape, double effect, size_t runs, uin
         level[k] = looks_level(&looks, k, ALPHA);
     for (size_t run = 0; run < runs; run++) {
         for (size_t i = 0; i < SEEDS_MAX; i++) {
-            base[i] = 100 + 20 * noise(&chance, SHAPE_NORMAL);
-            candidate[i] = base[i] + effect + noise(&chance, shape);
+            base[i] = 100 * exp(0.2 * noise(&chance, SHAPE_NORMAL));
+            candidate[i] = base[i] * exp(0.05 * (effect + noise(&chance, shape)));
         }
         bool is_marked = false;
         size_t k = 0;
@@ -194,8 +194,8 @@ TEST(test_wrong_verdicts_of_a_set_of_gates)
     for (size_t run = 0; run < runs; run++) {
         for (size_t g = 0; g < GATES; g++)
             for (size_t i = 0; i < SEEDS_MAX; i++) {
-                base[g][i] = 100 + 10 * noise(&chance, SHAPE_NORMAL);
-                candidate[g][i] = 1.05 * base[g][i] + 5 * noise(&chance, SHAPE_NORMAL);
+                base[g][i] = 100 * exp(0.1 * noise(&chance, SHAPE_NORMAL));
+                candidate[g][i] = 1.05 * base[g][i] * exp(0.05 * noise(&chance, SHAPE_NORMAL));
             }
         struct gate_result results[GATES];
         bool is_wrong = false;
@@ -215,4 +215,82 @@ TEST(test_wrong_verdicts_of_a_set_of_gates)
            runs);
     assert_true(rate < ALPHA + 4 * error);
     assert_true(rate > ALPHA - 4 * error - 0.005); /* Holm loses little on three independent gates */
+}
+
+/* ---- Inconclusive gates name a number of seeds ---- */
+
+/* The verdict of a gate that asks for at most +5 %, as `compare` gives it with looks up to `most`. */
+static struct gate_result look_on(const double *base, const double *candidate, size_t most)
+{
+    const struct gate gate = {.of = {.metric = "queue_time_p95_s"},
+                              .unit = "s",
+                              .better = BETTER_LOWER,
+                              .bound = GATE_MAX_INCREASE,
+                              .amount = 0.05,
+                              .is_relative = true};
+    struct gate_rule rule = {.alpha = ALPHA, .looks = looks_up_to(most)};
+    struct gate_result result = {.state = GATE_INCONCLUSIVE};
+    for (rule.look = 0; rule.look < rule.looks.count && result.state == GATE_INCONCLUSIVE; rule.look++) {
+        const struct gate_test test = {
+            .gate = &gate, .base = base, .candidate = candidate, .count = rule.looks.n[rule.look]};
+        gates_decide(&rule, &test, 1, &result);
+        gates_need(&rule, &result, 1);
+    }
+    return result;
+}
+
+/* Truths are spread about the bound, since that is all that is known of a gate.  The seeds that were run stay. */
+TEST(test_the_seeds_that_are_named_decide)
+{
+    const size_t runs = test_is_full() ? 3000 : 400;
+    size_t open = 0, more = 0, decided = 0, wrong = 0;
+    double *base = malloc(2 * GATES_SEEDS_MOST * sizeof *base), *candidate = base + GATES_SEEDS_MOST;
+    struct random_stream chance;
+    assert_non_null(base);
+    random_stream_init(&chance, 20261129, "named", 0);
+    for (size_t run = 0; run < runs; run++) {
+        const double room = 3 * (random_uniform(&chance) - 0.5); /* to the bound, in standard deviations */
+        for (size_t i = 0; i < GATES_SEEDS_MOST; i++) {
+            base[i] = 100 * exp(0.2 * noise(&chance, SHAPE_NORMAL));
+            candidate[i] = 1.05 * base[i] * exp(0.05 * (room + noise(&chance, SHAPE_NORMAL)));
+        }
+        const struct gate_result first = look_on(base, candidate, SEEDS_MAX);
+        if (first.state != GATE_INCONCLUSIVE)
+            continue;
+        assert_true(first.seeds_needed > SEEDS_MAX);
+        open++;
+        more += first.seeds_needed == GATES_SEEDS_MORE;
+        if (first.seeds_needed == GATES_SEEDS_MORE)
+            continue;
+        const struct gate_result second = look_on(base, candidate, first.seeds_needed);
+        decided += second.state != GATE_INCONCLUSIVE;
+        wrong += second.state == (room > 0 ? GATE_PASSED : GATE_FAILED);
+    }
+    free(base);
+    const double rate = (double)decided / (double)(open - more);
+    printf("note: of %zu gates %zu were inconclusive after %d seeds; %zu of these named more than %d; of the others"
+           " %.0f %% decided with the number that they named, %zu wrongly\n",
+           runs, open, SEEDS_MAX, more, GATES_SEEDS_MOST, 100 * rate, wrong);
+    const double error = sqrt(0.8 * 0.2 / (double)(open - more));
+    assert_true(open - more > 30);
+    assert_true(rate > 0.8 - 4 * error - 0.02 && rate < 0.8 + 4 * error + 0.08);
+}
+
+/* It grows with p, and is not less than what a sure effect takes. */
+TEST(test_more_seeds_are_needed_near_the_bound)
+{
+    size_t before = 0;
+    for (double p = 0.04; p <= 0.3; p += 0.02) {
+        const size_t needed = looks_needed(p, 40, ALPHA, 0.8, 100000);
+        assert_true(needed > 40 && needed >= before && needed % 5 == 0);
+        before = needed;
+    }
+    assert_int_equal(looks_needed(1, 40, ALPHA, 0.8, 1000), SIZE_MAX);
+    /* Large samples, by hand: with n of N seeds and z = 1.5 after n, z of N exceeds its bound b four times in five. */
+    const size_t n = 400, needed = looks_needed(2 * gsl_cdf_ugaussian_Q(1.5), n, ALPHA, 0.8, 100000);
+    const struct looks looks = looks_up_to(needed);
+    const double part = (double)n / (double)needed, level = looks_level(&looks, looks.count - 1, ALPHA);
+    const double bound = gsl_cdf_ugaussian_Qinv(level / 2) * sqrt(part), spread = sqrt(1 - part);
+    const double power = gsl_cdf_ugaussian_Q((bound - 1.5) / spread) + gsl_cdf_ugaussian_Q((bound + 1.5) / spread);
+    assert_true(power > 0.798 && power < 0.81);
 }

@@ -61,9 +61,6 @@ static void answer_students(const struct set *set, struct answers *out)
     answer(out, "welch.p", of.p, 0);
     answer(out, "welch.low", of.low, of.high - of.low);
     answer(out, "welch.high", of.high, of.high - of.low);
-    const struct ratio_interval ratio = student_ratio_paired(a, b, n, 0.95);
-    answer(out, "ratio.low", ratio.low, ratio.high - ratio.low);
-    answer(out, "ratio.high", ratio.high, ratio.high - ratio.low);
 }
 
 static void answer_ranks(const struct set *set, struct answers *out)

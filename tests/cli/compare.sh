@@ -134,7 +134,36 @@ says said.out '^worse against good'
 
 gate '{"metric": "queue_time_p95_s", "class": "training", "max_increase": "1%"}'
 compare 11 --scenario mix.json -p fifo -p windtunnel --seeds 2 --gates gates.json
-says said.out '^Verdict: inconclusive: 1 of 1 gates$'
+says said.out '^Verdict: inconclusive: 1 of 1 gates; queue_time_p95_s of training holds it up: '
+says said.out 'seeds would '
+! grep -q -e '--seeds-max' said.out || fail 'so many seeds were asked for, and yet more are offered'
+compare 2 --scenario mix.json -p fifo -p windtunnel --seeds 2 --seeds-max 5 --gates gates.json
+says said.err "'--seeds-max' bounds the looks of '--seeds auto'"
+
+# ---- An inconclusive gate names the seeds that decide, and is decided with them. ----
+
+gate '{"metric": "queue_time_p95_s", "class": "training", "max_increase": "5%"}'
+compare 11 --scenario mix.json --side a --side b:cluster.pools.h100.nodes=11 --seeds-max 3 --gates gates.json \
+    --format json
+mv said.out c.json
+ask 'd["seeds"], d["gates"][0]["seeds_needed"] > 3' '(3, True)'
+named=$(python3 -c 'import json; print(int(json.load(open("c.json"))["gates"][0]["seeds_needed"]))')
+compare 11 --scenario mix.json --side a --side b:cluster.pools.h100.nodes=11 --seeds-max 3 --gates gates.json
+tr '\n' ' ' <said.out | tr -s ' ' >line.out
+says line.out "holds it up: $named seeds would decide it, four times in five (--seeds-max $named) b: "
+compare 0 --scenario mix.json --side a --side b:cluster.pools.h100.nodes=11 --seeds-max "$named" --gates gates.json
+says said.out '^Verdict: passed: the gate$'
+
+# ---- A bound that the base breaks already: no change passes, and one for the worse fails. ----
+
+gate '{"metric": "queue_time_p95_s", "class": "training", "max": 1}'
+compare 0 --scenario mix.json --side a --side b --gates gates.json
+tr '\n' ' ' <said.out | tr -s ' ' >line.out
+says line.out "(the base's values in all 5 seeds), at most 1.0 s allowed: passed, the base already breaks it ("
+compare 10 --scenario mix.json --side good --side worse:cluster.pools.h100.nodes=8 --gates gates.json
+tr '\n' ' ' <said.out | tr -s ' ' >line.out
+says line.out 'failed, worse than the base ([^)]*), which breaks it too '
+
 gate '{"metric": "queue_time_p95_s", "class": "interactive", "max_increase": "1%"}'
 compare 11 --scenario mix.json -p fifo -p windtunnel --seeds 2 --gates gates.json
 says said.out 'not defined$'
@@ -372,7 +401,7 @@ compare 0 --scenario mix.json -p a=fifo -p b=fifo --seeds 1 --no-why
 [ "$(grep -c 'first decision' said.out)" -eq 0 ] || fail 'it was sought all the same'
 
 # Records are made again; what all formats tell is the same decision.
-gate '{"metric": "allocation_ratio", "min": 2}'
+gate '{"metric": "allocation_ratio", "max_decrease": -1}'
 compare 10 --scenario mix.json --side a --side b:policy.blocking=skip --side c:policy.placement=worst_fit --seeds 5 \
     --gates gates.json --write markdown=first.md --write json=first.json --write junit=first.xml --write github=first.gh
 says said.out '^  Where they part, with seed [0-9]*$'

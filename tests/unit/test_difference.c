@@ -46,19 +46,24 @@ TEST(test_marks)
 TEST(test_numbers_are_those_of_the_tests)
 {
     const struct difference_how how = {.level = 0.9}, unpaired = {.level = 0.9, .is_unpaired = true};
+    const struct metric_selector of_p95 = {.metric = "queue_time_p95_s"};
     double candidate[N];
     for (size_t i = 0; i < N; i++)
         candidate[i] = base[i] + 9 + noise[i];
     struct difference d = compare("queue_time_p95_s", 9, &how);
-    const struct inference of = student_paired(base, candidate, N, 0, 0.9);
-    assert_true(d.mean.low == of.low && d.mean.high == of.high && d.mean.p == of.p);
+    double logs[2][N];
+    for (size_t i = 0; i < N; i++) {
+        logs[0][i] = log(base[i]);
+        logs[1][i] = log(candidate[i]);
+    }
+    const struct inference of = student_paired(logs[0], logs[1], N, 0, 0.9);
+    assert_true(d.change.is_ratio && d.change.of.p == of.p && fabs(d.change.value - (exp(of.mean) - 1)) < 1e-12);
+    assert_true(fabs(d.change.low - (exp(of.low) - 1)) < 1e-12 && fabs(d.change.high - (exp(of.high) - 1)) < 1e-12);
     assert_true(d.p_rank == 2.0 / 64); /* all six differences are positive */
-    const struct ratio_interval ratio = student_ratio_paired(base, candidate, N, 0.9);
-    assert_true(d.relative_low == ratio.low - 1 && d.relative_high == ratio.high - 1);
-    assert_true(fabs(d.relative - of.mean / d.base) < 1e-15);
-    d = compare("queue_time_p95_s", 9, &unpaired);
-    const struct inference welch = student_welch(base, N, candidate, N, 0, 0.9);
-    assert_true(d.mean.low == welch.low && d.mean.p == welch.p && d.relative_low == -INFINITY);
+    assert_true(fabs(d.difference - (d.candidate - d.base)) < 1e-12);
+    d = difference_of(&unpaired, &of_p95, base, N, candidate, N);
+    const struct inference welch = student_welch(logs[0], N, logs[1], N, 0, 0.9);
+    assert_true(d.change.of.p == welch.p && fabs(d.change.low - (exp(welch.low) - 1)) < 1e-12);
     assert_true(d.p_rank > 2.0 / 64);
 }
 
@@ -67,16 +72,16 @@ TEST(test_equal_exact_and_missing)
     const struct difference_how how = {.level = 0.95}, exact = {.level = 0.95, .is_exact = true};
     const struct metric_selector of = {.metric = "queue_time_p95_s"};
     struct difference d = difference_of(&how, &of, base, N, base, N);
-    assert_true(d.mark == '=' && d.relative == 0 && d.mean.low == 0 && d.mean.high == 0 && d.n == N);
+    assert_true(d.mark == '=' && d.change.value == 0 && d.change.low == 0 && d.change.high == 0 && d.n == N);
     assert_words(&d, "=");
     const double a = 100, b = 112.3, none = NAN;
     d = difference_of(&exact, &of, &a, 1, &b, 1);
-    assert_true(d.mark == '-' && !inference_has_interval(&d.mean));
+    assert_true(d.mark == '-' && !inference_has_interval(&d.change.of));
     assert_words(&d, "+12.3 %");
     d = difference_of(&how, &of, &a, 1, &b, 1);
     assert_true(d.mark == '~' && d.n == 1);
     d = difference_of(&how, &of, &a, 1, &none, 1);
-    assert_true(d.mark == '?' && d.n == 0 && d.missing == 1 && isnan(d.relative));
+    assert_true(d.mark == '?' && d.n == 0 && d.missing == 1 && isnan(d.difference));
     assert_words(&d, "\xe2\x80\x93");
     const double gaps[] = {100, NAN, 95, 105, NAN, 90}, other[] = {101, 2, 97, NAN, NAN, 90.5};
     d = difference_of(&how, &of, gaps, N, other, N);
@@ -86,7 +91,7 @@ TEST(test_equal_exact_and_missing)
     for (size_t i = 0; i < N; i++)
         sixty[i] = 60 + noise[i];
     d = difference_of(&how, &of, zeros, N, sixty, N);
-    assert_true(d.mark == '-' && isnan(d.relative));
+    assert_true(d.mark == '-' && !d.change.is_ratio);
     assert_words(&d, "+1m 00s (+59 s to +1m 01s)");
 }
 
@@ -95,10 +100,33 @@ TEST(test_words)
     const struct difference_how how = {.level = 0.95};
     const struct difference d = compare("queue_time_p95_s", 9, &how);
     char expected[64];
-    snprintf(expected, sizeof expected, "%+.1f %% (%+.1f to %+.1f %%)", 100 * d.relative, 100 * d.relative_low,
-             100 * d.relative_high);
+    snprintf(expected, sizeof expected, "%+.1f %% (%+.1f to %+.1f %%)", 100 * d.change.value, 100 * d.change.low,
+             100 * d.change.high);
     assert_words(&d, expected);
-    assert_non_null(strstr(expected, "+8.7 % (+"));
+    assert_non_null(strstr(expected, "+8.8 % (+"));
+}
+
+/* Law: value and interval have one unit, and no percentage is below -100 %.  Both were seen: "-86.9 % (-127.2 to -55.1
+ * %)" where the base's mean is uncertain, "+496.7 % (+14m 19s to +1h 29m)" where it may be zero. */
+TEST(test_value_and_interval_have_one_unit)
+{
+    static const double ups[] = {2, 40, 3, 900, 1, 30}, downs[] = {0.5, 3, 1, 2, 0.4, 5},
+                        some[] = {0, 40, 0, 900, 1, 30};
+    const struct difference_how how = {.level = 0.95};
+    const struct metric_selector of = {.metric = "queue_time_p95_s"};
+    struct difference d = difference_of(&how, &of, ups, N, downs, N);
+    assert_true(d.change.is_ratio && d.change.low > -1 && d.change.low < d.change.value);
+    assert_true(d.change.value < d.change.high);
+    struct buffer out = {0};
+    difference_write(&d, &out);
+    assert_null(strstr(buffer_c_string(&out), " s"));
+    out.length = 0;
+    d = difference_of(&how, &of, some, N, ups, N); /* a zero: both in seconds */
+    assert_false(d.change.is_ratio);
+    difference_write(&d, &out);
+    assert_null(strchr(buffer_c_string(&out), '%'));
+    assert_non_null(strstr(buffer_c_string(&out), " s ("));
+    buffer_release(&out);
 }
 
 /* A metric of the whole run, or of a queue, exact on both sides. */

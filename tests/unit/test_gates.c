@@ -62,38 +62,50 @@ TEST(test_beyond_within_and_between)
     assert_int_equal(result.state, GATE_FAILED);
     assert_int_equal(result.method, METHOD_PAIRED_T);
     assert_true(result.n == N && result.missing == 0 && result.level == 0.95);
-    assert_true(result.relative_low > 0.05 && result.p < 0.05 && result.p_rank < 0.05);
-    assert_true(fabs(result.difference - (result.candidate - result.base)) < 1e-12 && result.low > 0);
+    assert_true(result.low > 0.05 && result.p < 0.05 && result.p_rank < 0.05);
+    assert_true(fabs(result.difference - (result.candidate - result.base)) < 1e-12 && result.is_ratio);
     assert_words(&test, &result,
-                 "queue_time_p95_s of training: +12.0 % (interval +10.0 to +14.0 %), at most +5 % allowed: failed");
+                 "queue_time_p95_s of training: +11.9 % (interval +9.9 to +14.0 %), at most +5 % allowed: failed");
     candidate_of(1.0, 3, candidate);
     test.side = "new";
     result = decide_one(&test, false);
     assert_int_equal(result.state, GATE_PASSED);
-    assert_true(result.relative_high < 0.05 && result.p < 0.05);
+    assert_true(result.high < 0.05 && result.p < 0.05);
     assert_words(&test, &result,
-                 "new: queue_time_p95_s of training: +0.0 % (interval -2.0 to +2.0 %), at most +5 % allowed: passed");
+                 "new: queue_time_p95_s of training: -0.1 % (interval -2.1 to +2.0 %), at most +5 % allowed: passed");
     candidate_of(1.05, 3, candidate);
     test.side = NULL;
     result = decide_one(&test, false);
     assert_int_equal(result.state, GATE_INCONCLUSIVE);
-    assert_true(result.relative_low < 0.05 && result.relative_high > 0.05 && result.p > 0.05);
+    assert_true(result.low < 0.05 && result.high > 0.05 && result.p > 0.05);
     assert_words(&test, &result,
-                 "queue_time_p95_s of training: +5.0 % (interval +3.0 to +7.0 %), at most +5 % allowed: inconclusive"
+                 "queue_time_p95_s of training: +4.9 % (interval +2.9 to +7.0 %), at most +5 % allowed: inconclusive"
                  " (n = 10)");
 }
 
-/* Its p is that of the paired t test of b - 1.05 a. */
-TEST(test_no_ratio_is_estimated)
+/* Its p is that of the paired t test of ln b - ln (1.05 a); where a value is not positive, of b - 1.05 a. */
+TEST(test_the_test_of_a_part)
 {
     double candidate[N], scaled[N];
     candidate_of(1.08, 6, candidate);
     for (size_t i = 0; i < N; i++)
         scaled[i] = 1.05 * base[i];
     const struct gate_test test = {.gate = &increase_5, .base = base, .candidate = candidate, .count = N};
-    const struct gate_result result = decide_one(&test, false);
-    const struct inference of = student_paired(scaled, candidate, N, 0, 0.95);
-    assert_true(result.p == of.p && of.p < 1);
+    candidate[0] = 0;
+    struct gate_result result = decide_one(&test, false);
+    struct inference of = student_paired(scaled, candidate, N, 0, 0.95);
+    assert_true(result.p == of.p && of.p < 1 && !result.is_ratio);
+    /* Told in the unit, and as it was tested. */
+    assert_true(fabs(result.bound - 0.05 * result.base) < 1e-12 && fabs(result.value - result.difference) < 1e-12);
+    assert_true(fabs(result.low - (of.low + result.bound)) < 1e-12);
+    candidate_of(1.08, 6, candidate);
+    result = decide_one(&test, false);
+    for (size_t i = 0; i < N; i++) {
+        scaled[i] = log((1 + 0.05) * base[i]);
+        candidate[i] = log(candidate[i]);
+    }
+    of = student_paired(scaled, candidate, N, 0, 0.95);
+    assert_true(result.p == of.p && of.p < 1 && result.is_ratio);
 }
 
 static void assert_state(struct gate gate, double shift, double spread, enum gate_state expected)
@@ -108,8 +120,7 @@ static void assert_state(struct gate gate, double shift, double spread, enum gat
     const bool is_of_one_side = gate.bound == GATE_MAX || gate.bound == GATE_MIN;
     const bool is_upper = gate.bound == GATE_MAX_INCREASE || gate.bound == GATE_MAX;
     const double bound = gate.bound == GATE_MAX_DECREASE ? -gate.amount : gate.amount;
-    const double low = gate.is_relative ? result.relative_low : result.low;
-    const double high = gate.is_relative ? result.relative_high : result.high;
+    const double low = result.low, high = result.high;
     assert_true(low < high);
     assert_int_equal(expected == GATE_FAILED, is_upper ? low > bound : high < bound);
     assert_int_equal(expected == GATE_PASSED, is_upper ? high < bound : low > bound);
@@ -138,7 +149,7 @@ TEST(test_each_kind_of_bound)
     assert_state(most, 0, 1, GATE_PASSED);
     assert_state(most, 25, 1, GATE_INCONCLUSIVE);
     const struct gate least = gate_of("allocation_ratio", GATE_MIN, 130, false);
-    assert_state(least, 0, 1, GATE_FAILED);
+    assert_state(least, -3, 1, GATE_FAILED);
     assert_state(least, 60, 1, GATE_PASSED);
 }
 
@@ -148,7 +159,7 @@ TEST(test_equal_values_decide_at_once)
     struct gate_result result = decide_one(&test, false);
     assert_int_equal(result.state, GATE_PASSED);
     assert_int_equal(result.method, METHOD_EQUAL);
-    assert_true(result.p == 0 && result.low == 0 && result.high == 0 && result.relative_high == 0);
+    assert_true(result.p == 0 && result.low == 0 && result.high == 0);
     test.count = N;
     result = decide_one(&test, false);
     assert_words(&test, &result, "queue_time_p95_s of training: equal in all 10 seeds, at most +5 % allowed: passed");
@@ -168,6 +179,66 @@ TEST(test_equal_values_decide_at_once)
     assert_int_equal(result.state, GATE_PASSED);
     assert_words(&test, &result,
                  "queue_time_p95_s of training: +5.0 % (on the bound in all 10 seeds), at most +5 % allowed: passed");
+}
+
+static struct gate_result decide_shifted(const struct gate *gate, double shift, double spread, bool is_last)
+{
+    double candidate[N];
+    for (size_t i = 0; i < N; i++)
+        candidate[i] = base[i] + shift + spread * noise[i];
+    const struct gate_test test = {.gate = gate, .base = base, .candidate = candidate, .count = N};
+    const struct gate_rule rule = {.alpha = 0.05, .looks = is_last ? looks_once(N) : looks_up_to(40), .look = !is_last};
+    struct gate_result result;
+    gates_decide(&rule, &test, 1, &result);
+    return result;
+}
+
+static void assert_outcome(const struct gate *gate, const struct gate_result *result, const char *expected)
+{
+    struct buffer out = {0};
+    gate_write_outcome(gate, result, &out);
+    assert_non_null(strstr(buffer_c_string(&out), expected));
+    buffer_release(&out);
+}
+
+/* The base's mean is 105.  A change without effect was inconclusive where the base itself sat on the bound. */
+TEST(test_an_absolute_bound_is_about_the_change)
+{
+    const struct gate on = gate_of("preemptions", GATE_MAX, 105, false),
+                      broken = gate_of("preemptions", GATE_MAX, 60, false);
+    struct gate_test test = {.gate = &on, .base = base, .candidate = base, .count = N};
+    struct gate_result result = decide_one(&test, false);
+    assert_int_equal(result.state, GATE_PASSED);
+    assert_outcome(&on, &result, "(the base's values in all 10 seeds), at most 105 allowed: passed");
+    test.gate = &broken;
+    result = decide_one(&test, false);
+    assert_int_equal(result.state, GATE_PASSED);
+    assert_outcome(&broken, &result, ": passed, the base already breaks it (105)");
+    assert_int_equal(decide_one(&test, true).state, GATE_PASSED);
+    /* Worse for sure: it fails although the base is beyond the bound, or on it. */
+    result = decide_shifted(&broken, 3, 1, false);
+    assert_int_equal(result.state, GATE_FAILED);
+    assert_outcome(&broken, &result, ": failed, worse than the base (105), which breaks it too");
+    result = decide_shifted(&on, 40, 1, false);
+    assert_true(result.state == GATE_FAILED && result.base_is == GATE_BASE_ON);
+    /* Better for sure passes, wherever the bound is. */
+    assert_int_equal(decide_shifted(&broken, -3, 1, false).state, GATE_PASSED);
+    assert_int_equal(decide_shifted(&on, -3, 1, false).state, GATE_PASSED);
+    /* Not known to be worse: the last look passes what the base breaks for sure, and says so; other looks go on. */
+    result = decide_shifted(&broken, 0.1, 1, false);
+    assert_true(result.state == GATE_INCONCLUSIVE && !result.is_settled);
+    result = decide_shifted(&broken, 0.1, 1, true);
+    assert_true(result.state == GATE_PASSED && result.is_settled);
+    assert_outcome(&broken, &result, ": passed, the base already breaks it (105) and the change is not surely worse");
+    result = decide_shifted(&on, 0.1, 1, true);
+    assert_int_equal(result.state, GATE_INCONCLUSIVE);
+    assert_outcome(&on, &result, "the base itself is on the bound)");
+    /* Beyond the bound for sure and worse for sure are both needed: far beyond, hardly worse. */
+    result = decide_shifted(&on, 0.3, 1, true);
+    assert_int_equal(result.state, GATE_INCONCLUSIVE);
+    /* Without a base the bound decides alone. */
+    test = (struct gate_test){.gate = &broken, .candidate = base, .count = N};
+    assert_int_equal(decide_one(&test, false).state, GATE_FAILED);
 }
 
 /* The same shift in every seed has no variance: five seeds are too few, ten do. */
@@ -251,7 +322,7 @@ TEST(test_missing_values)
     assert_true(result.state == GATE_PASSED && result.missing == 1 && result.half_missing == 0);
     test.base = NULL;
     result = decide_one(&test, false);
-    assert_true(result.state == GATE_PASSED && isnan(result.base) && isnan(result.relative));
+    assert_true(result.state == GATE_PASSED && isnan(result.base) && isnan(result.difference));
 }
 
 TEST(test_sides_without_pairs)
@@ -265,11 +336,13 @@ TEST(test_sides_without_pairs)
     assert_int_equal(result.method, METHOD_WELCH_T);
     double scaled[8];
     for (size_t i = 0; i < 8; i++)
-        scaled[i] = 1.05 * base[i];
+        scaled[i] = log((1 + 0.05) * base[i]);
+    for (size_t i = 0; i < N; i++)
+        candidate[i] = log(candidate[i]);
     assert_true(result.p == student_welch(scaled, 8, candidate, N, 0, 0.95).p && result.p_rank < 0.05);
     struct buffer out = {0};
     gate_write(&test, &result, &out);
-    assert_non_null(strstr(buffer_c_string(&out), "+50.9 % (interval of the difference +"));
+    assert_non_null(strstr(buffer_c_string(&out), "% (interval +"));
     buffer_release(&out);
     candidate_of(1, 3, candidate);
     assert_int_equal(decide_one(&test, false).state, GATE_INCONCLUSIVE);
@@ -380,8 +453,8 @@ TEST(test_words_of_changes)
     const struct gate_test test = {.gate = &increase_5, .base = zeros, .candidate = candidate, .count = N};
     const struct gate_result result = decide_one(&test, false);
     assert_words(&test, &result,
-                 "queue_time_p95_s of training: +1m 00s (interval of the difference +59 s to +1m 01s), at most +5 %"
-                 " allowed: failed");
+                 "queue_time_p95_s of training: +1m 00s (interval +59 s to +1m 01s), at most +5 % allowed (that is +0"
+                 " s): failed");
 }
 
 TEST(test_json_can_be_read)
@@ -402,7 +475,7 @@ TEST(test_json_can_be_read)
     assert_string_equal(json_string_value(json_object_get(root, "side")), "n\"ew");
     assert_string_equal(json_string_value(json_object_get(root, "method")), "paired t");
     assert_int_equal(json_integer_value(json_object_get(root, "n")), N);
-    assert_true(json_real_value(json_object_get(root, "relative_low")) == result.relative_low);
+    assert_true(json_real_value(json_object_get(root, "low")) == result.low);
     assert_true(json_real_value(json_object_get(root, "p")) == result.p);
     json_decref(root);
     out.length = 0;
