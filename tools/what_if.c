@@ -69,8 +69,8 @@ static struct level_met judge(const struct what_if *what, size_t side, const str
     met.is_met = met.mean <= level->max && met.mean >= level->min;
     met.is_sure = gates_state(results, bounds) == (met.is_met ? GATE_PASSED : GATE_FAILED);
     for (size_t s = 0; s < count; s++) {
-        met.runs += !isnan(values[s]);
-        met.met += values[s] <= level->max && values[s] >= level->min;
+        met.runs += !isnan(values[s]) ? 1 : 0;
+        met.met += values[s] <= level->max && values[s] >= level->min ? 1 : 0;
     }
     return met;
 }
@@ -103,9 +103,9 @@ static void write_count(const struct what_if *what, size_t side, struct buffer *
     size_t met = 0, sure = 0, known = 0;
     for (size_t l = 0; l < what->levels->count; l++) {
         const struct level_met level = judge(what, side, &what->levels->levels[l]);
-        known += !isnan(level.mean);
-        met += level.is_met && level.is_sure;
-        sure += level.is_sure;
+        known += isnan(level.mean) ? 0 : 1;
+        met += level.is_met && level.is_sure ? 1 : 0;
+        sure += level.is_sure ? 1 : 0;
     }
     buffer_format(out, "%zu of %zu met for sure", met, known);
     if (sure < known)

@@ -40,6 +40,29 @@ static bool write_load(const struct sizing_answer *answer, struct buffer *out)
     return true;
 }
 
+/* "The cluster then costs 388 USD/h, 60 less than with 20." */
+static bool write_cost(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out)
+{
+    const struct sizing_point *at = sizing_answer_point(answer), *now = NULL;
+    const double usd = at != NULL ? sizing_point_usd_per_h(at) : NAN;
+    if (!isfinite(usd))
+        return false;
+    for (size_t p = 0; p < answer->point_count; p++)
+        if (answer->points[p].number == sizing->options->question.start && answer->points[p].run_count > 0)
+            now = &answer->points[p];
+    buffer_string(out, "The cluster then costs ");
+    view_amount(out, usd);
+    buffer_string(out, " USD/h");
+    const double less = now != NULL ? sizing_point_usd_per_h(now) - usd : 0;
+    if (isfinite(less) && less != 0) {
+        buffer_string(out, ", ");
+        view_amount(out, fabs(less));
+        buffer_format(out, " %s than with the %.12g of the scenario", less > 0 ? "less" : "more", now->number);
+    }
+    buffer_char(out, '.');
+    return true;
+}
+
 /* ---- The levels at the answer ---- */
 
 static void add_amount(struct show *show, const struct gate *gate, double value)
@@ -176,15 +199,20 @@ static void add_runs(struct show *show, const struct sizing *sizing, const struc
 static void add_case(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer,
                      const char *command)
 {
-    struct buffer load = {0}, reversals = {0};
+    struct buffer load = {0}, reversals = {0}, cost = {0};
     if (sizing->options->case_count > 1)
         show_part(show, answer->of->name);
     else
         show_section(show, "");
     sizing_write_answer(sizing, answer, show_line(show, SHOW_LEAD));
+    if (write_cost(sizing, answer, &cost))
+        buffer_text(show_line(show, SHOW_LEAD), (struct text){cost.bytes, cost.length});
+    buffer_release(&cost);
     if (write_load(answer, &load))
         buffer_text(show_line(show, SHOW_LEAD), (struct text){load.bytes, load.length});
     buffer_release(&load);
+    if (sizing->options->case_count == 1)
+        sizing_assumed_show(show, sizing);
     if (sizing_write_reversals(sizing, answer, &reversals))
         buffer_text(show_line(show, SHOW_WARNING), (struct text){reversals.bytes, reversals.length});
     buffer_release(&reversals);
@@ -278,10 +306,11 @@ struct show *sizing_show_new(const struct sizing *sizing, const char *title, con
     if (sizing->is_partial)
         buffer_string(show_line(show, SHOW_WARNING), "Partial: the plan was stopped.");
     sizing_growth_show(show, sizing);
-    sizing_assumed_show(show, sizing);
     add_swings(show, sizing);
-    if (sizing->options->case_count > 1)
+    if (sizing->options->case_count > 1) {
         add_cases(show, sizing);
+        sizing_assumed_show(show, sizing);
+    }
     for (size_t a = 0; a < sizing->answer_count; a++)
         add_case(show, sizing, &sizing->answers[a], command);
     show_on(show, SHOW_PAGE);

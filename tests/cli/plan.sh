@@ -83,10 +83,12 @@ says said.out 'met in 1 of 1 seed, not sure'
 plan_nodes 0 --level 'queue_time_p99_s:class=training<=10m' --json
 ask 'd["cases"][0]["points"][0]["levels"][0]["metric"], d["cases"][0]["points"][0]["levels"][0]["max"]' \
     "('queue_time_p99_s', 600)"
-plan_nodes 0 --growth 100% --quarters 2 --runs 200
+plan_nodes 0 --growth 100% --quarters 2 --runs 200 --lead-time 6mo
 ask_growth=$(grep -c '^== ' said.out)
 [ "$ask_growth" -eq 3 ] || fail "growth: $ask_growth cases"
 says said.out '^  in 2 quarters (load 4.8)  *7 '
+says said.out '^What there is, 4 nodes of the pool p, suffices for about 1\.0 quarters (3\.0 months), while the need$'
+says said.out 'the order is 3\.0 months late\.$'
 plan 0 mmc.json --nodes p=1..40 --set workload.synth.load_whole_gpu=2.4 --with pools.q.nodes=0,2 --runs 200 --json
 ask '[c["case"] for c in d["cases"]]' "['cluster.pools.q.nodes=0', 'cluster.pools.q.nodes=2']"
 ask 'd["cases"][0]["answer"] - d["cases"][1]["answer"]' 2
@@ -154,6 +156,44 @@ wait $waiting 2>/dev/null
 status=$?
 [ $status -ge 128 ] || fail "a signal: status $status"
 says said.out '^Partial: the plan was stopped.$'
+
+# ---- A plan that keeps its runs goes on where it was, wherever it is killed. ----
+
+kept() {
+    "$program" plan mmc.json -j 2 --nodes p=1..40 --set cluster.pools.q.nodes=0 \
+        --set workload.synth.load_whole_gpu=1.2 --set workload.synth.duration=4d --set world.end=4d "$@"
+}
+kept >whole.out 2>said.err || fail "kept: $(cat said.err)"
+made=0
+for kill in 1 2 3 4 5 6; do
+    kept --keep kept --json >said.out 2>said.err &
+    waiting=$!
+    sleep "$(awk -v seed="$kill" 'BEGIN { srand(seed); print 1.5 * rand() }')"
+    kill -TERM $waiting 2>/dev/null
+    wait $waiting 2>/dev/null
+    status=$?
+    runs=$(find kept -name '*.json.zst' | wc -l)
+    [ "$runs" -ge $made ] || fail 'runs that were kept are gone'
+    made=$runs
+    [ $status -ge 128 ] || continue # it had ended
+    ask 'd["is_partial"]' True
+    # All that ended is told, but for runs of a number that was judged by fewer.
+    ask 'all(sum(len(p["seeds"]) for p in c["points"]) <= c["runs"] for c in d["cases"])' True
+    ask 'all(len(p["seeds"]) > 0 for c in d["cases"] for p in c["points"]) or d["cases"][0]["runs"] == 0' True
+done
+kept --keep kept >said.out 2>said.err || fail "kept: $(cat said.err)"
+cmp -s whole.out said.out || fail "kept runs change the answer: $(diff whole.out said.out)"
+made=$(find kept -name '*.json.zst' | wc -l)
+kept --keep kept >said.out 2>said.err
+[ "$(find kept -name '*.json.zst' | wc -l)" -eq "$made" ] || fail 'a run that is kept is made again'
+[ "$made" -eq "$(sed -n 's/^\([0-9]*\) runs, of at most .*/\1/p' whole.out)" ] || fail "$made runs are kept"
+
+# A comparison of the same scenario needs no run that the plan made, and another result for a key is refused.
+windtunnel compare --scenario mmc.json --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2 \
+    --set workload.synth.duration=4d --set world.end=4d --side three --set cluster.pools.p.nodes=3 --side four \
+    --seeds 2 --no-why --keep kept --quiet
+[ "$status" -eq 0 ] || fail "compare: $(cat said.err)"
+[ "$(find kept -name '*.json.zst' | wc -l)" -eq "$made" ] || fail 'a comparison makes runs that are kept'
 
 # ---- What is refused. ----
 
