@@ -30,8 +30,10 @@ const struct metric metric_table[METRIC_COUNT] = {
                            "GPU time of nodes that are down / all GPU time of the cluster in the window."},
     [METRIC_OFFERED_LOAD_RATIO] =
         {"offered_load_ratio", NAN, "ratio", BETTER_NEITHER,
-         "GPU time that the counted jobs ask / all GPU time of the cluster in the window. Rejected "
-         "jobs are included, but not those that never fit."},
+         "GPU time that all jobs of the run ask / GPU time of the nodes in service, from the first submission to the "
+         "last: of all jobs that come before world.end, also those of the warm-up and those that never fit. So it is "
+         "the same under every policy. Not defined for a batch, whose jobs come in less time than they run on average, "
+         "a closed loop, and jobs that fill the cluster."},
     [METRIC_IDLE_RESERVED_GPU_H] = {"idle_reserved_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                                     "GPU time in the window that is reserved and idle: see idle_reserved_ratio."},
     [METRIC_PARTIAL_GANG_GPU_H] =
@@ -46,6 +48,14 @@ const struct metric metric_table[METRIC_COUNT] = {
                          "where the window ends, used or not. Not defined if the cluster has no price."},
     [METRIC_COST_PER_JOB_USD] = {"cost_per_job_usd", NAN, "usd", BETTER_LOWER, "cost_usd / jobs_completed."},
     [METRIC_MAKESPAN_S] = {"makespan_s", NAN, "s", BETTER_LOWER, "From the first submission to the last end of a job."},
+    [METRIC_MAKESPAN_BOUND_S] =
+        {"makespan_bound_s", NAN, "s", BETTER_NEITHER,
+         "A lower bound of the makespan of a batch (jobs that come in less time than they run on average): the larger "
+         "of the GPU time that its jobs ask / all GPUs of the cluster, and the makespan if no job waited. Not defined "
+         "for other jobs."},
+    [METRIC_MAKESPAN_OVER_BOUND] =
+        {"makespan_over_bound", NAN, "ratio", BETTER_LOWER,
+         "makespan_s / makespan_bound_s. Not defined if a job was rejected, was killed at its limit or has not ended."},
     [METRIC_QUEUE_LENGTH_MEAN] = {"queue_length_mean", NAN, "jobs", BETTER_LOWER,
                                   "Mean number of pending jobs over the window."},
     [METRIC_LITTLE_ERROR_RATIO] =

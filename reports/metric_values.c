@@ -150,8 +150,6 @@ static void fill_window(const struct metrics *metrics, double *value)
     if (metrics->has_declared_activity)
         value[METRIC_IDLE_HELD_RATIO] = (to->idle_held_gpu_s - from->idle_held_gpu_s) / gpu_s;
     value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;
-    const wide_int asked = metrics->cuts[CUT_ALL].groups[0].tally.sums[SUM_ASKED_MILLI_NS] + metrics->rejected_milli_ns;
-    value[METRIC_OFFERED_LOAD_RATIO] = (double)asked / (GPU_MILLI * 1e9) / gpu_s;
     value[METRIC_DOWN_RATIO] = (to->down_gpu_s - from->down_gpu_s) / gpu_s;
 }
 
@@ -231,6 +229,19 @@ static void fill_loop(const struct loop_facts *loop, double *value)
     value[METRIC_CLOSED_LOOP_SHIFT_ABS_MEAN_S] = loop->shift_abs_mean_s;
 }
 
+/* A batch is compared with its lower bound if all of its work was done. */
+static void fill_makespan(const struct metrics *metrics, const struct tally *tally, double *value)
+{
+    const struct offered_load *offered = &metrics->facts.offered;
+    if (metrics->end_max > metrics->submit_min)
+        value[METRIC_MAKESPAN_S] = time_to_seconds(metrics->end_max - metrics->submit_min);
+    if (offered->kind != OFFERED_BATCH)
+        return;
+    value[METRIC_MAKESPAN_BOUND_S] = offered->bound_s;
+    if (offered->jobs == tally->jobs[END_COMPLETED] + tally->jobs[END_FAILED] + tally->jobs[END_CANCELLED])
+        value[METRIC_MAKESPAN_OVER_BOUND] = value[METRIC_MAKESPAN_S] / offered->bound_s;
+}
+
 static void fill_whole(const struct metrics *metrics, double *value)
 {
     const struct group *all = &metrics->cuts[CUT_ALL].groups[0];
@@ -239,8 +250,8 @@ static void fill_whole(const struct metrics *metrics, double *value)
     value[METRIC_ADMISSION_P99_S] =
         inference->admission.found == 0 ? NAN : time_to_seconds(inference->admission.value[0]);
     value[METRIC_JAIN_FAIRNESS] = jain_fairness(&metrics->cuts[CUT_QUEUE]);
-    if (metrics->end_max > metrics->submit_min)
-        value[METRIC_MAKESPAN_S] = time_to_seconds(metrics->end_max - metrics->submit_min);
+    value[METRIC_OFFERED_LOAD_RATIO] = metrics->facts.offered.ratio;
+    fill_makespan(metrics, &all->tally, value);
     fill_window(metrics, value);
     fill_space(metrics, value);
     fill_links(metrics, value);

@@ -206,23 +206,6 @@ static inline void job_points(struct metrics *metrics, const struct job_row *row
     points_add(&metrics->points, point);
 }
 
-static void add_asked(struct metrics *metrics, const struct job_row *row)
-{
-    const uint8_t model = row->asked_model < MODEL_SLOT_ANY ? row->asked_model : MODEL_SLOT_ANY;
-    metrics->asked_by_model[model] += (wide_int)row->gpu_milli * row->work_asked;
-}
-
-static void on_rejected(struct metrics *metrics, const struct job_row *row, struct tally *queue, struct tally *cell)
-{
-    queue->jobs[END_REJECTED]++;
-    cell->jobs[END_REJECTED]++;
-    metrics->rejected[row->reason]++;
-    if (row->reason == REASON_NEVER_FITS)
-        return;
-    metrics->rejected_milli_ns += (wide_int)row->gpu_milli * row->work_asked;
-    add_asked(metrics, row);
-}
-
 static struct error on_job(void *self, const struct job_row *row)
 {
     struct metrics *metrics = self;
@@ -236,6 +219,8 @@ static struct error on_job(void *self, const struct job_row *row)
         metrics->has_declared_activity = true;
     if (row->has_recorded_wait)
         recorded_load_add(metrics, row);
+    if (row->state == END_REJECTED && row->reason == REASON_NEVER_FITS)
+        metrics->never_fit_milli_ns += (wide_int)row->gpu_milli * row->work_asked;
     if (!row->is_counted)
         return ERROR_OK;
     uint32_t queue = queue_of(metrics, row->queue);
@@ -245,7 +230,9 @@ static struct error on_job(void *self, const struct job_row *row)
                          UINT16_MAX);
     struct tally *queue_tally = &metrics->queue_tallies[queue];
     if (row->state == END_REJECTED) {
-        on_rejected(metrics, row, queue_tally, &cell->tally);
+        queue_tally->jobs[END_REJECTED]++;
+        cell->tally.jobs[END_REJECTED]++;
+        metrics->rejected[row->reason]++;
         return ERROR_OK;
     }
     const bool is_over_limit = row->state == END_LIMIT;
@@ -257,7 +244,6 @@ static struct error on_job(void *self, const struct job_row *row)
         .limit = is_over_limit ? allocated : 0,
         .slowdown_micro = row->start != TIME_NEVER && row->end != TIME_NEVER ? slowdown_micro(row) : 0,
     };
-    add_asked(metrics, row);
     job_points(metrics, row, queue, (uint16_t)(cell - metrics->cells), &sums);
     tally_add(queue_tally, row, &sums);
     tally_add(&cell->tally, row, &sums);
@@ -480,6 +466,11 @@ void metrics_finish(struct metrics *metrics)
     cuts_build(metrics);
     metric_values_fill(metrics);
     metrics->is_finished = true;
+}
+
+double metrics_never_fit_gpu_s(const struct metrics *metrics)
+{
+    return (double)metrics->never_fit_milli_ns / (GPU_MILLI * 1e9);
 }
 
 uint64_t metrics_rejected(const struct metrics *metrics, enum reason reason)

@@ -79,21 +79,23 @@ const struct arrived_row *metrics_arrived(const struct metrics *metrics, size_t 
 
 #define METRICS_ARRIVED "arrived_pct"
 
-/* The part of offered_load_ratio that asks for one GPU model and can get no other, in the order of the models, then
- * that of jobs that several models would do for, if there are any: RECORD_ANY, of all GPUs.  They add up to all GPU
- * time asked.  0: the cluster has one model, or its pools are not known.  In result.json: by.gpu_model_asked. */
+/* The parts of the offered load by GPU model (workloads/offered_load.h); RECORD_ANY: of jobs that several models would
+ * do for, of all GPUs.  0: the cluster has one model.  In result.json: by.gpu_model_asked. */
 struct model_load {
     const char *name;
     uint64_t gpus;
-    double asked_gpu_h, ratio; /* of the GPU time of these GPUs in the window, in service or not */
+    double asked_gpu_h, ratio; /* NAN: there is no load */
 };
-enum { METRICS_MODEL_LOADS_MAX = 65 };
+enum { METRICS_MODEL_LOADS_MAX = OFFERED_PARTS_MAX };
 size_t metrics_model_loads(const struct metrics *metrics, struct model_load loads[METRICS_MODEL_LOADS_MAX]);
 
 #define METRICS_MODELS_ASKED "gpu_model_asked"
 
 /* "metrics": {...}, "by": {...} as in result.json, without the outer braces. */
 void metrics_write_json(const struct metrics *metrics, struct buffer *out);
+
+/* GPU time that jobs ask which never fit, those of the warm-up included. */
+double metrics_never_fit_gpu_s(const struct metrics *metrics);
 
 /* Counted jobs that were rejected for this reason. */
 uint64_t metrics_rejected(const struct metrics *metrics, enum reason reason);

@@ -147,6 +147,8 @@ enum metric_id {
     METRIC_COST_USD,
     METRIC_COST_PER_JOB_USD,
     METRIC_MAKESPAN_S,
+    METRIC_MAKESPAN_BOUND_S,
+    METRIC_MAKESPAN_OVER_BOUND,
     METRIC_QUEUE_LENGTH_MEAN,
     METRIC_LITTLE_ERROR_RATIO,
     METRIC_IDLE_RATIO,
@@ -322,11 +324,8 @@ struct metrics {
     time_ns submit_min, end_max; /* of counted jobs; TIME_NEVER and 0: none */
     wide_int all_waits_ns;       /* including jobs of the warm-up, for Little's law */
     uint64_t rejected[REASON_COUNT];
-    wide_int
-        rejected_milli_ns; /* GPU-milli x time that counted rejected jobs asked for, without those that never fit */
+    wide_int never_fit_milli_ns; /* GPU-milli x time that jobs asked which never fit */
 
-    wide_int asked_by_model[MODEL_SLOTS]; /* GPU-milli x time that counted jobs asked for, without those that never fit,
-                                             by the only model that they can get */
     struct timeline_row *samples;
     size_t sample_count, sample_capacity;
 

@@ -188,6 +188,8 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
                        ",\n  'closed_loop_shift_mean_s': %g,\n  'closed_loop_shift_abs_mean_s': %g",
                        (unsigned long long)facts->loop.followed, (unsigned long long)facts->loop.held_back,
                        facts->loop.shift_mean_s, facts->loop.shift_abs_mean_s);
+    buffer_members(out, ",\n  'offered_load': ");
+    offered_json(&facts->offered, facts->model_names, out);
     if (facts->stuck_jobs > 0)
         buffer_members(out, ",\n  'stuck_jobs': %llu,\n  'stuck': %s", (unsigned long long)facts->stuck_jobs,
                        facts->stuck);

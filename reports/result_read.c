@@ -281,6 +281,54 @@ static void read_loop(struct loop_facts *loop, struct json_object *object)
     loop->shift_abs_mean_s = json_get_real(object, "closed_loop_shift_abs_mean_s", 0, 1e18, 0);
 }
 
+static struct offered_part read_part(struct json_object *object, uint8_t model)
+{
+    return (struct offered_part){.model = model,
+                                 .gpus = (uint64_t)json_get_int(object, "gpus", 0, INT64_MAX, 0),
+                                 .asked_gpu_s = json_get_real(object, "asked_gpu_s", 0, DBL_MAX, 0),
+                                 .gpu_s = json_get_real(object, "in_service_gpu_s", 0, DBL_MAX, 0)};
+}
+
+static void read_parts(struct offered_load *load, const struct run_facts *facts, struct json_object *object)
+{
+    struct json_object parts;
+    const char *key;
+    if (!json_object_at(&parts, object, "by_model"))
+        return;
+    for (size_t i = 0; i < OFFERED_PARTS_MAX && (key = json_object_key(&parts, i)) != NULL; i++) {
+        const struct json_value value = json_member(&parts, key);
+        struct json_object part;
+        const char *name = strcmp(key, RECORD_ANY) == 0 ? NULL : key;
+        json_object_open(&part, &value);
+        load->parts[load->part_count++] = read_part(&part, model_named(facts, name, &value));
+        json_member(&part, "ratio"); /* it follows from the others */
+        json_object_close(&part);
+    }
+    json_object_close(&parts);
+}
+
+/* As offered_json writes it. */
+static void read_offered(struct run_facts *facts, struct json_object *root)
+{
+    struct offered_load *load = &facts->offered;
+    struct json_object object;
+    load->ratio = NAN;
+    if (!json_object_at(&object, root, "offered_load"))
+        return;
+    load->kind = (uint8_t)json_get_choice(&object, "kind", offered_kind_names, OFFERED_NONE);
+    load->jobs = (uint64_t)json_get_int(&object, "jobs", 0, INT64_MAX, 0);
+    load->all = read_part(&object, JOB_MODEL_ANY);
+    load->first_s = json_get_real(&object, "first_submit_s", 0, 1e12, 0);
+    load->last_s = json_get_real(&object, "last_submit_s", 0, 1e12, 0);
+    load->run_mean_s = json_get_real(&object, "run_mean_s", 0, DBL_MAX, 0);
+    load->bound_s = json_get_real(&object, "makespan_bound_s", 0, DBL_MAX, 0);
+    load->users = (uint64_t)json_get_int(&object, "users", 0, INT64_MAX, 0);
+    json_member(&object, "ratio"); /* it follows from the others */
+    read_parts(load, facts, &object);
+    json_object_close(&object);
+    load->ratio = offered_part_ratio(load, &load->all);
+}
+
 static time_ns read_exact_time(struct json_object *facts, const char *in_s, const char *in_ns)
 {
     const time_ns time = json_get_scaled(facts, in_s, TIME_NS_PER_S, 0, INT64_MAX, 0);
@@ -314,6 +362,7 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->recuts = (uint64_t)json_get_int(&object, "recuts", 0, INT64_MAX, 0);
     facts->recut_gpu_h = json_get_real(&object, "recut_gpu_h", 0, 1e18, 0);
     read_loop(&facts->loop, &object);
+    read_offered(facts, &object);
     facts->stuck_jobs = (uint64_t)json_get_int(&object, "stuck_jobs", 0, INT64_MAX, 0);
     snprintf(facts->stuck, sizeof facts->stuck, "%s", json_get_string(&object, "stuck", ""));
     facts->is_decided_outside = json_get_bool(&object, "is_decided_outside", false);

@@ -46,10 +46,42 @@ static void add_note(struct show *show, const char *note)
 
 /* ---- what was run ---- */
 
+/* What the jobs ask, and how a batch went. */
+static void add_offered(struct show *show, const struct metrics *metrics)
+{
+    const struct offered_load *load = &metrics_facts(metrics)->offered;
+    const double never_gpu_s = metrics_never_fit_gpu_s(metrics);
+    struct buffer line = {0};
+    if (view_makespan(&line, metrics))
+        buffer_text(show_line(show, SHOW_LEAD), (struct text){line.bytes, line.length});
+    line.length = 0;
+    if (view_offered(&line, load)) {
+        if (never_gpu_s > 0)
+            view_words(&line, ", %e of it by jobs that never fit", never_gpu_s / load->all.asked_gpu_s);
+        buffer_text(show_line(show, SHOW_LEAD), (struct text){line.bytes, line.length});
+    }
+    line.length = 0;
+    if (view_offered_models(&line, metrics))
+        buffer_text(show_line(show, SHOW_LEAD), (struct text){line.bytes, line.length});
+    buffer_release(&line);
+}
+
+/* Until when GPU time is measured, where that is not the end of the arrivals and of the run alike. */
+static void add_until(struct show *show, const struct run_facts *facts)
+{
+    const double until_s = time_to_seconds(metrics_until(facts));
+    if (metrics_until(facts) < facts->end)
+        view_words(show_line(show, SHOW_LEAD), "GPU time is measured until the last job %s, at %E",
+                   facts->offered.kind == OFFERED_BATCH ? "ended" : "came", until_s);
+    else if (!facts->is_partial && view_has_tail(&facts->offered, time_to_seconds(facts->warmup), until_s))
+        view_words(show_line(show, SHOW_LEAD), "no job came after %E, but GPU time is measured until the end, at %E",
+                   facts->offered.last_s, until_s);
+}
+
 static void add_lead(struct show *show, const struct metrics *metrics, const struct run_show *options)
 {
     const struct run_facts *facts = metrics_facts(metrics);
-    struct buffer offered = {0}, *out = show_line(show, SHOW_LEAD);
+    struct buffer *out = show_line(show, SHOW_LEAD);
     if (options->cluster != NULL) {
         view_name(out, options->cluster, 24);
         buffer_string(out, ": ");
@@ -61,18 +93,11 @@ static void add_lead(struct show *show, const struct metrics *metrics, const str
     }
     view_words(out, " \xc2\xb7 %E simulated \xc2\xb7 %g jobs%s", time_to_seconds(facts->end), METRIC("jobs_submitted"),
                facts->warmup > 0 ? " counted" : "");
-    if (view_offered(&offered, metrics))
-        buffer_text(show_line(show, SHOW_LEAD), (struct text){offered.bytes, offered.length});
-    offered.length = 0;
-    if (view_offered_models(&offered, metrics))
-        buffer_text(show_line(show, SHOW_LEAD), (struct text){offered.bytes, offered.length});
-    buffer_release(&offered);
+    add_offered(show, metrics);
     if (facts->warmup > 0)
         view_words(show_line(show, SHOW_LEAD), "counted and measured after a warm-up of %E",
                    time_to_seconds(facts->warmup));
-    if (metrics_until(facts) < facts->end)
-        view_words(show_line(show, SHOW_LEAD), "GPU time is measured until the last job came, at %E",
-                   time_to_seconds(metrics_until(facts)));
+    add_until(show, facts);
     if (options->assumed != NULL)
         assumed_lead(show, options->assumed);
 }
@@ -112,10 +137,24 @@ static struct buffer *add_tile(struct show *show, const struct metrics *metrics,
     return show_tile_below(show);
 }
 
+static void add_makespan_tile(struct show *show, const struct metrics *metrics)
+{
+    const bool is_done = !(METRIC("jobs_pending") + METRIC("jobs_running") > 0);
+    show_tile(show, "Makespan", view_duration, is_done ? METRIC("makespan_s") : NAN);
+    struct buffer *below = show_tile_below(show);
+    if (!is_done)
+        buffer_string(below, "not known: jobs have not ended; ");
+    view_words(below, "at least %E", METRIC("makespan_bound_s"));
+    if (isfinite(METRIC("makespan_over_bound")))
+        view_words(below, "; %f times that", METRIC("makespan_over_bound"));
+}
+
 static void add_tiles(struct show *show, const struct metrics *metrics, bool is_assumed)
 {
     const double period_s = view_period_s(metrics);
     show_on(show, SHOW_PAGE);
+    if (metrics_facts(metrics)->offered.kind == OFFERED_BATCH)
+        add_makespan_tile(show, metrics);
     view_words(add_tile(show, metrics, "Queue time", "queue_time_p95_s", view_duration), "p95; median %E, p99 %E",
                METRIC("queue_time_p50_s"), METRIC("queue_time_p99_s"));
     if (isfinite(METRIC("allocation_ratio")))

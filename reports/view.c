@@ -221,15 +221,44 @@ void view_size(struct buffer *out, const struct metrics *metrics)
     buffer_string(out, facts->gpu_count == 1 ? " GPU" : " GPUs");
 }
 
-bool view_offered(struct buffer *out, const struct metrics *metrics)
+bool view_offered(struct buffer *out, const struct offered_load *load)
 {
-    const double load = metrics_value(metrics, "offered_load_ratio");
-    const double window_s = view_window_s(metrics);
-    if (!isfinite(load))
+    const double asked_gpu_h = load->all.asked_gpu_s / 3600, span_s = load->last_s - load->first_s;
+    if (isfinite(load->ratio))
+        view_words(out, "offered load %e: %a GPU h asked in %E", load->ratio, asked_gpu_h, span_s);
+    else if (load->kind == OFFERED_BATCH)
+        view_words(out,
+                   "a batch: %g jobs come in %E and run %E on average; they ask %a GPU h, so the makespan is at least "
+                   "%E",
+                   (double)load->jobs, span_s, load->run_mean_s, asked_gpu_h, load->bound_s);
+    else if (load->kind == OFFERED_CLOSED_LOOP)
+        view_words(out, "a closed loop of %g users: %g jobs that ask %a GPU h come as others end, at no offered load",
+                   (double)load->users, (double)load->jobs, asked_gpu_h);
+    else
         return false;
-    view_words(out, "offered load %e: %a GPU h asked in %E", load, load * metrics_gpus(metrics) * window_s / 3600,
-               window_s);
     return true;
+}
+
+bool view_makespan(struct buffer *out, const struct metrics *metrics)
+{
+    const double left = metrics_value(metrics, "jobs_pending") + metrics_value(metrics, "jobs_running");
+    const double makespan_s = metrics_value(metrics, "makespan_s");
+    const double over_bound = metrics_value(metrics, "makespan_over_bound");
+    if (metrics_facts(metrics)->offered.kind != OFFERED_BATCH)
+        return false;
+    if (left > 0)
+        view_words(out, "the makespan is not known: %g jobs have not ended", left);
+    else
+        view_words(out, "makespan %E", makespan_s);
+    if (isfinite(over_bound) && !(left > 0))
+        view_words(out, ", %f times its lower bound", over_bound);
+    return true;
+}
+
+bool view_has_tail(const struct offered_load *load, double from_s, double until_s)
+{
+    static const double tail_min = 0.05; /* part of the GPU time; less changes no verdict */
+    return isfinite(load->ratio) && until_s - load->last_s > tail_min * (until_s - from_s);
 }
 
 enum { MODEL_NAME_MAX = 24 };
@@ -237,7 +266,8 @@ enum { MODEL_NAME_MAX = 24 };
 bool view_offered_models(struct buffer *out, const struct metrics *metrics)
 {
     struct model_load loads[METRICS_MODEL_LOADS_MAX];
-    const size_t count = metrics_model_loads(metrics, loads);
+    const bool has_load = isfinite(metrics_facts(metrics)->offered.ratio);
+    const size_t count = has_load ? metrics_model_loads(metrics, loads) : 0;
     for (size_t i = 0; i < count; i++) {
         const bool is_any = strcmp(loads[i].name, RECORD_ANY) == 0;
         view_words(out, "%s%e of %s %g %s", i == 0 ? "of it " : ", ", loads[i].ratio, is_any ? "all" : "the",

@@ -37,9 +37,16 @@ double view_scale(const char *unit, double high, const char **name);
 /* "500 nodes, 4,000 GPUs": the cluster of the run. */
 void view_size(struct buffer *out, const struct metrics *metrics);
 
-/* "offered load 90.3 %: 1,126,942 GPU h asked in 13d 00h": the part of the window's GPU time that jobs asked for.
- * Appends nothing and returns false if that is not defined. */
-bool view_offered(struct buffer *out, const struct metrics *metrics);
+/* What the jobs ask, in a clause: "offered load 90.3 %: 1,126,942 GPU h asked in 13d 00h"; of a batch and a closed loop
+ * what they have in its place.  False, and nothing: none of these. */
+bool view_offered(struct buffer *out, const struct offered_load *load);
+
+/* How a batch went: "makespan 1h 02m, 1.03 times its lower bound"; else false. */
+bool view_makespan(struct buffer *out, const struct metrics *metrics);
+
+/* Does a stream end so long before `until_s` that GPU time measured from `from_s` to there has an idle tail? */
+bool view_has_tail(const struct offered_load *load, double from_s, double until_s);
+
 /* "of it 133 % of the 100 GPUs a10, 20.0 % of the 400 GPUs h100": where the cluster has several models; else false. */
 bool view_offered_models(struct buffer *out, const struct metrics *metrics);
 

@@ -179,8 +179,7 @@ static void warn_of_sizes(const struct run *run)
     const struct workload_facts *facts = job_source_facts(run->source);
     if (sizes->count == 0 || !sizes->is_dated || run->result.facts.is_partial)
         return;
-    if (sizes->steps[0].at > facts->origin &&
-        rows_scaled(sizes->steps[0].at - facts->origin, facts->arrival_factor) > run->result.facts.end)
+    if (capacity_step_at(sizes, 0, facts) > run->result.facts.end)
         tool_say("warning: the first date of %s is after the run, so all nodes were in service: are the times of the "
                  "trace dates?\n",
                  sizes->path);

@@ -10,14 +10,13 @@
 #include "tools/verbs.h"
 #include "workloads/readers/survey.h"
 
-static void show_survey(const struct args *args, struct survey *survey, struct job_source *source,
-                        const struct cluster *cluster, struct buffer *out)
+static void show_survey(const struct args *args, struct survey *survey, struct job_source *source, struct buffer *out)
 {
     survey_complete(survey, job_source_facts(source));
     if (args_flag(args, "json"))
-        survey_json(survey, source, cluster, out);
+        survey_json(survey, source, out);
     else
-        survey_show(survey, source, cluster, out);
+        survey_show(survey, source, out);
 }
 
 /* The page needs more of each job than the summary, in the order of submission: the trace is read once more. */
@@ -66,13 +65,13 @@ static struct error info_of(const struct args *args, struct workload_spec *spec,
     progress_line_begin(&progress, true);
     spec->reading = progress_line_reading(&progress);
     struct error error = trace_options_cluster(args, &cluster);
-    survey.asks = (struct survey_asks){.cluster = cluster, .until = TIME_NEVER};
+    offered_begin(&survey.offered, OFFERED_STREAM, cluster, TIME_NEVER);
     if (!error_is(error))
         error = job_source_open(&source, spec, cluster, seed);
     if (!error_is(error) && has_shapes)
         error = typical_kinds_write(source, cluster, out);
     else if (!error_is(error))
-        show_survey(args, &survey, source, cluster, out);
+        show_survey(args, &survey, source, out);
     survey_release(&survey);
     if (!error_is(error) && args_string(args, "html") != NULL)
         error = write_page(args_string(args, "html"), spec, seed, cluster);

@@ -18,6 +18,7 @@ struct plan {
     struct scenario scenario;
     struct job_source *source;
     struct survey seen;
+    struct offered_load offered;
     struct sched *sched; /* only asked which jobs never fit */
     struct fits *fits;
     struct lengths_told lengths;
@@ -25,7 +26,7 @@ struct plan {
     struct assumed_list assumed;
 };
 
-static bool on_job(void *self, const struct job *job)
+static void on_job(void *self, const struct job *job)
 {
     struct plan *plan = self;
     plan->lengths.jobs++;
@@ -33,7 +34,24 @@ static bool on_job(void *self, const struct job *job)
     plan->lengths.estimates +=
         job->estimate != TIME_NEVER || plan->scenario.world.estimates.kind != ESTIMATES_AS_DECLARED;
     alone_add(&plan->alone, job);
-    return fits_add(plan->fits, job) == FITS;
+    fits_add(plan->fits, job);
+}
+
+/* As a run would count them. */
+static struct error read_jobs(struct plan *plan)
+{
+    const struct scenario *scenario = &plan->scenario;
+    const struct workload_facts *facts = job_source_facts(plan->source);
+    struct survey *seen = &plan->seen;
+    offered_sum in_service[CLUSTER_MODELS_MAX];
+    offered_begin(&seen->offered, workload_arrivals(facts), scenario->cluster, scenario->world.end);
+    seen->on_job = on_job;
+    seen->self = plan;
+    TRY(survey_read(seen, plan->source));
+    capacity_gpu_time(&scenario->world.capacity, scenario->cluster, facts, seen->offered.first, seen->offered.last,
+                      in_service);
+    plan->offered = offered_end(&seen->offered, in_service);
+    return ERROR_OK;
 }
 
 static struct error read_plan(struct plan *plan, const struct scenario_options *options)
@@ -53,13 +71,7 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
     TRY(error);
     plan->fits = fits_new(plan->sched);
     alone_init(&plan->alone, plan->scenario.cluster, job_source_queues(plan->source), &plan->scenario.policy);
-    const struct world_config *world = &plan->scenario.world;
-    TRY(survey_read_with(&plan->seen, plan->source,
-                         &(struct survey_asks){.cluster = plan->scenario.cluster,
-                                               .from = world->warmup,
-                                               .until = world->end,
-                                               .fits = on_job,
-                                               .self = plan}));
+    TRY(read_jobs(plan));
     assumptions_find(&plan->scenario, plan->source, false, &plan->assumed);
     return ERROR_OK;
 }
@@ -189,40 +201,58 @@ static void write_unusable(const struct plan *plan, struct buffer *out)
 /* As a run tells them (reports/view.h). */
 static void write_loads(const struct plan *plan, struct buffer *out)
 {
-    struct survey_load loads[SURVEY_LOADS_MAX];
-    const size_t count = survey_loads(&plan->seen, loads);
-    for (size_t i = 0; i < count; i++) {
-        const char *model = loads[i].model;
-        buffer_string(out, i == 0 ? "by model  " : ", ");
-        view_percent(out, loads[i].ratio);
-        buffer_format(out,
-                      model != NULL ? " of the %u GPUs " : " of all %u GPUs by jobs that several models would do for",
-                      loads[i].gpus);
-        if (model != NULL)
-            view_name(out, model, MODEL_NAME_MAX);
+    const struct offered_load *load = &plan->offered;
+    const uint32_t count = isfinite(load->ratio) ? load->part_count : 0;
+    for (uint32_t p = 0; p < count; p++) {
+        const struct offered_part *part = &load->parts[p];
+        const bool is_any = part->model == JOB_MODEL_ANY;
+        buffer_string(out, p == 0 ? "by model  " : ", ");
+        view_percent(out, offered_part_ratio(load, part));
+        buffer_format(out, is_any ? " of all %llu GPUs by jobs that several models would do for" : " of the %llu GPUs ",
+                      (unsigned long long)part->gpus);
+        if (!is_any)
+            view_name(out, plan->scenario.cluster->models[part->model].name, MODEL_NAME_MAX);
     }
     if (count > 0)
         buffer_char(out, '\n');
+}
+
+/* What world.end does to the arrivals. */
+static void write_end(const struct plan *plan, struct buffer *out)
+{
+    const struct world_config *world = &plan->scenario.world;
+    const double end_s = time_to_seconds(world->end);
+    const uint64_t later = plan->seen.jobs - plan->offered.jobs;
+    if (world->end == TIME_NEVER)
+        return;
+    if (later > 0)
+        view_words(out, "end       %g of %g jobs come after world.end, %E, and are left out\n", (double)later,
+                   (double)plan->seen.jobs, end_s);
+    else if (view_has_tail(&plan->offered, time_to_seconds(world->warmup), end_s))
+        view_words(out, "end       no job comes after %E, but GPU time is measured until world.end, %E\n",
+                   plan->offered.last_s, end_s);
 }
 
 static void write_work(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
     const struct workload_facts *facts = job_source_facts(plan->source);
-    const double load = survey_load(&plan->seen);
     if (facts->is_filling) {
         buffer_format(out, "fill      the jobs ask %.3f of the cluster's GPUs, and none goes\n",
                       survey_total(&plan->seen.gpus_milli, GPU_MILLI) / cluster->gpu_count);
         return;
     }
-    if (isfinite(load)) {
-        buffer_string(out, "load      ");
-        view_percent(out, load);
-        buffer_format(out, " of the cluster's GPU time offered (%s x %.4f)\n",
-                      facts->duration_factor != 1 ? "run times" : "arrival gaps",
-                      facts->duration_factor != 1 ? facts->duration_factor : facts->arrival_factor);
-        write_loads(plan, out);
+    struct buffer told = {0};
+    if (view_offered(&told, &plan->offered)) {
+        buffer_format(out, "arrivals  %s", buffer_c_string(&told));
+        if (facts->duration_factor != 1 || facts->arrival_factor != 1)
+            buffer_format(out, " (%s x %.4f)", facts->duration_factor != 1 ? "run times" : "gaps",
+                          facts->duration_factor != 1 ? facts->duration_factor : facts->arrival_factor);
+        buffer_char(out, '\n');
     }
+    buffer_release(&told);
+    write_loads(plan, out);
+    write_end(plan, out);
     if (!(facts->gpu_h_per_day > 0))
         return;
     buffer_format(out, "work      %.0f GPU hours a day", facts->gpu_h_per_day);
@@ -318,9 +348,10 @@ static void json_workload(const struct plan *plan, struct buffer *out)
                    (double)plan->seen.gpu_milli_max / GPU_MILLI);
     if (facts->is_filling) {
         buffer_members(out, ", 'fill': %g", survey_total(&plan->seen.gpus_milli, GPU_MILLI) / gpus);
-    } else if (isfinite(survey_load(&plan->seen))) {
-        buffer_members(out, ", 'load': %g", survey_load(&plan->seen));
-        survey_loads_json(&plan->seen, ", ", out);
+    } else {
+        const struct offered_names names = offered_names_of(plan->scenario.cluster);
+        buffer_members(out, ", 'offered_load': ");
+        offered_json(&plan->offered, names.of, out);
     }
     if (facts->load_gpus > 0)
         buffer_members(out, ", 'load_gpus': %u", facts->load_gpus);

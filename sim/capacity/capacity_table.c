@@ -4,7 +4,9 @@
 
 #include "base/hash.h"
 #include "base/input.h"
+#include "base/mem.h"
 #include "workloads/readers/csv.h"
+#include "workloads/readers/rows.h"
 #include "workloads/readers/zone.h"
 
 enum {
@@ -316,4 +318,38 @@ struct capacity_table capacity_table_read(const struct json_value *value, const 
     table.steps = steps;
     table.count = reading.count;
     return table;
+}
+
+/* ---- In simulated time ---- */
+
+time_ns capacity_step_at(const struct capacity_table *table, uint32_t step, const struct workload_facts *facts)
+{
+    const time_ns at = table->steps[step].at;
+    if (!table->is_dated)
+        return at;
+    return at <= facts->origin ? 0 : rows_scaled(at - facts->origin, facts->arrival_factor);
+}
+
+void capacity_gpu_time(const struct capacity_table *table, const struct cluster *cluster,
+                       const struct workload_facts *facts, time_ns from, time_ns to,
+                       offered_sum by_model[CLUSTER_MODELS_MAX])
+{
+    uint64_t *missing = mem_zalloc(cluster->pool_count + (size_t)1, sizeof *missing); /* GPUs, by pool */
+    memset(by_model, 0, CLUSTER_MODELS_MAX * sizeof *by_model);
+    for (uint32_t t = 0; t < cluster->type_count; t++) {
+        const struct node_type *type = &cluster->types[t];
+        if (type->gpu_count > 0)
+            by_model[type->model] += (offered_sum)type->node_count * type->gpu_count * (uint64_t)(to - from);
+    }
+    for (uint32_t s = 0; s < table->count; s++) {
+        const struct capacity_step *step = &table->steps[s];
+        const struct node_pool *pool = &cluster->pools[step->pool];
+        const struct node_type *type = &cluster->types[pool->type];
+        const time_ns at = capacity_step_at(table, s, facts), begin = at < from ? from : at < to ? at : to;
+        const uint64_t now = (uint64_t)(pool->node_count - step->nodes) * type->gpu_count;
+        by_model[type->model] += (offered_sum)missing[step->pool] * (uint64_t)(to - begin);
+        by_model[type->model] -= (offered_sum)now * (uint64_t)(to - begin);
+        missing[step->pool] = now;
+    }
+    mem_free(missing);
 }

@@ -20,13 +20,16 @@
  *    at its largest.
  *  - Of a date the whole day is meant: it counts from 0:00 in the zone of the trace (workload.tz_offset).
  *
- * It does not: know when simulated time begins.  Dates are on the trace's own clock (`is_dated`).
+ * It does not: know when simulated time begins: dates are on the trace's own clock, and the facts of the workload turn
+ * them into simulated times (capacity_step_at).
  */
 #ifndef SIM_CAPACITY_CAPACITY_TABLE_H
 #define SIM_CAPACITY_CAPACITY_TABLE_H
 
 #include "base/json.h"
 #include "topologies/cluster.h"
+#include "workloads/offered_load.h"
+#include "workloads/readers/source.h"
 #include "workloads/readers/zone.h"
 
 enum { CAPACITY_STEPS_MAX = 1 << 20 };
@@ -54,5 +57,14 @@ struct capacity_clock {
 /* Absent: constant.  The steps lie in the arena.  Fails through the sticky error, at the line and column of a file. */
 struct capacity_table capacity_table_read(const struct json_value *value, const struct cluster *cluster,
                                           struct capacity_clock clock, struct arena *arena);
+
+/* When a step is made, in simulated time; before it begins: 0.  facts: of the workload, whose source is open. */
+time_ns capacity_step_at(const struct capacity_table *table, uint32_t step, const struct workload_facts *facts);
+
+/* GPU time in service from one time to a later one, in nanoseconds by GPU model: that of all nodes but those that the
+ * table has taken out of service, whether jobs still hold something there or not.  O(steps). */
+void capacity_gpu_time(const struct capacity_table *table, const struct cluster *cluster,
+                       const struct workload_facts *facts, time_ns from, time_ns to,
+                       offered_sum by_model[CLUSTER_MODELS_MAX]);
 
 #endif

@@ -420,6 +420,7 @@ static void release(struct engine *engine)
     engine_spent_release(engine);
     engine_pulls_release(engine);
     engine_loop_release(engine);
+    offered_release(&engine->offered);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
@@ -481,6 +482,8 @@ static struct error begin(struct engine *engine)
     TRY(engine_know_typical(engine));
     if (engine->nodes != NULL)
         engine_nodes_due(engine);
+    const struct workload_facts *facts = job_source_facts(config->source);
+    offered_begin(&engine->offered, workload_arrivals(facts), config->cluster, TIME_NEVER);
     TRY(engine_loop_open(engine));
     if (engine->loop != NULL)
         engine_loop_show(engine);

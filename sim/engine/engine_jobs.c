@@ -52,6 +52,8 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
+    if (engine->loop == NULL)
+        offered_add(&engine->offered, job, truth);
     if (engine->is_filling)
         engine->arrived_milli += job_asked_milli(job, engine->config->cluster);
     engine_begin_wait(engine, own);
@@ -122,12 +124,22 @@ void engine_note_waits(struct engine *engine, struct sim_job *job)
         job->row.waits = &engine->waits;
 }
 
+/* The GPU time of a batch is measured until its last job has gone, so a row is written at that time. */
+static void note_gone(struct engine *engine)
+{
+    engine->last_end = engine->now;
+    if (!engine->has_next && engine->ended + engine->rejected == engine->submitted &&
+        offered_is_batch(&engine->offered))
+        engine->wants_row = true;
+}
+
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
 {
     struct sim_job *job = &engine->jobs[slot];
     engine_end_wait(engine, job);
     engine_step(job, STEP_REJECT);
     engine->rejected++;
+    note_gone(engine);
     engine_hash(engine, 0x10, job->row.id);
     if (reason == REASON_QUEUE_FULL) {
         engine->result->queue_full++;
@@ -306,6 +318,7 @@ static void on_end(struct engine *engine, uint32_t slot)
     static const enum job_end told[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED};
     engine_hash(engine, EVENT_END, job->row.id);
     engine->ended++;
+    note_gone(engine);
     engine_let_go(engine, slot, work);
     engine_step(job, STEP_END);
     engine_note_waits(engine, job);

@@ -104,7 +104,7 @@ static struct held_back held_back_of(const struct job *job, const struct job_tru
                               .first_parked = JOB_NONE};
 }
 
-static struct error take_all(struct engine_loop *loop, struct job_source *source)
+static struct error take_all(struct engine_loop *loop, struct job_source *source, struct offered_counts *offered)
 {
     struct job job;
     struct job_truth truth;
@@ -114,6 +114,7 @@ static struct error take_all(struct engine_loop *loop, struct job_source *source
         if (!has)
             return ERROR_OK;
         assert(job.id == loop->count);
+        offered_add(offered, &job, &truth);
         MEM_GROW(loop->jobs, loop->capacity, (size_t)loop->count + 1);
         loop->jobs[loop->count++] = held_back_of(&job, &truth);
     }
@@ -133,7 +134,7 @@ struct error engine_loop_open(struct engine *engine)
     }
     struct engine_loop *loop = engine->loop = mem_zalloc(1, sizeof *loop);
     loop->links = links;
-    TRY(take_all(loop, config->source));
+    TRY(take_all(loop, config->source, &engine->offered));
     loop->due = mem_zalloc((size_t)loop->count + 1, sizeof *loop->due);
     for (job_id id = 0; id < loop->count; id++)
         if (links[id].follows != JOB_NONE)

@@ -1,7 +1,5 @@
 #include "sim/engine/engine_nodes.h"
 
-#include "workloads/readers/rows.h"
-
 static const struct capacity_table *table_of(const struct engine *engine)
 {
     return &engine->config->world.capacity;
@@ -84,15 +82,9 @@ void engine_nodes_settle(struct engine *engine)
 
 /* ---- The recorded size ---- */
 
-/* In simulated time; before it begins: 0. */
 static time_ns step_at(const struct engine *engine, uint32_t step)
 {
-    const struct capacity_table *table = table_of(engine);
-    const struct workload_facts *facts = job_source_facts(engine->config->source);
-    const time_ns at = table->steps[step].at;
-    if (!table->is_dated)
-        return at;
-    return at <= facts->origin ? 0 : rows_scaled(at - facts->origin, facts->arrival_factor);
+    return capacity_step_at(table_of(engine), step, job_source_facts(engine->config->source));
 }
 
 static void resize_pool(struct engine *engine, uint32_t pool, uint32_t count)

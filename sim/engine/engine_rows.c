@@ -207,6 +207,16 @@ static struct record_pool *pools_new(const struct cluster *cluster)
     return pools;
 }
 
+static struct offered_load offered_of(const struct engine *engine)
+{
+    const struct offered_counts *counts = &engine->offered;
+    const struct engine_config *config = engine->config;
+    offered_sum in_service[CLUSTER_MODELS_MAX];
+    capacity_gpu_time(&config->world.capacity, config->cluster, job_source_facts(config->source), counts->first,
+                      counts->last, in_service);
+    return offered_end(counts, in_service);
+}
+
 void engine_emit_finished(struct engine *engine)
 {
     const struct cluster *cluster = engine->config->cluster;
@@ -220,8 +230,14 @@ void engine_emit_finished(struct engine *engine)
     facts->end = engine->now;
     facts->warmup = engine->config->world.warmup > engine->from ? engine->config->world.warmup : engine->from;
     const bool has_all = engine->loop == NULL || engine_loop_is_over(engine); /* so there is a row at the last one */
+    engine->offered.is_cut = engine->has_next;
+    facts->offered = offered_of(engine);
     bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial && has_all;
-    facts->measured_until = is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
+    time_ns until = is_drained ? engine->last_submit : facts->end;
+    if (facts->offered.kind == OFFERED_BATCH)
+        until =
+            !facts->is_partial && engine->ended + engine->rejected == engine->submitted ? engine->last_end : facts->end;
+    facts->measured_until = until > facts->warmup ? until : facts->end;
     facts->node_count = cluster->node_count;
     facts->gpu_count = cluster->gpu_count;
     facts->model_names = names;

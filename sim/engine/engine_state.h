@@ -150,8 +150,10 @@ struct engine {
     uint64_t sample_count; /* of the grid */
     bool wants_row;        /* a sample at `now` is due, to be written when time moves on */
     time_ns last_submit;
-    time_ns cycle_due;  /* TIME_NEVER: no cycle is due */
-    time_ns last_cycle; /* -1: there was none yet */
+    time_ns last_end;              /* of a job, or when one was rejected */
+    struct offered_counts offered; /* of the jobs submitted; in a closed loop of all jobs */
+    time_ns cycle_due;             /* TIME_NEVER: no cycle is due */
+    time_ns last_cycle;            /* -1: there was none yet */
     struct level levels[LEVEL_COUNT];
     int64_t pending_milli; /* GPUs that waiting jobs ask for */
     struct sim_job *jobs;  /* by slot */

@@ -59,6 +59,7 @@
 #include "base/time.h"
 #include "topologies/links.h"
 #include "workloads/job.h"
+#include "workloads/offered_load.h"
 
 __extension__ typedef __int128 gpu_time_ns;                       /* GPUs x ns: 16,384 GPUs pass 64 bits in a week */
 #define RECORD_MILLI_NS_PER_GPU_S (INT64_C(1000) * TIME_NS_PER_S) /* thousandths of a GPU x ns */
@@ -326,7 +327,8 @@ struct run_facts {
     time_ns end;    /* simulated */
     time_ns warmup; /* metrics are taken from here on */
     /* GPU time is measured up to world.end; without one to the last submission, so that GPUs that become free after it
-     * do not count as idle (in a closed loop of which jobs are still held back to `end`); 0: to `end` */
+     * do not count as idle (in a closed loop of which jobs are still held back to `end`).  Of a batch
+     * (workloads/offered_load.h) it is measured up to its last end, or to `end` if jobs are left.  0: to `end` */
     time_ns measured_until;
     uint64_t node_count, gpu_count; /* of the cluster; 0 nodes: the record does not tell */
     const char *const *model_names; /* NULL-terminated */
@@ -340,6 +342,7 @@ struct run_facts {
     uint64_t recuts;                       /* repartitions of GPUs */
     double recut_gpu_h;                    /* duration of all repartitions */
     struct loop_facts loop;
+    struct offered_load offered; /* in a closed loop of the jobs as recorded */
     /* Jobs that wait at the end while nothing runs or comes, and a sentence that says which, why and what would help.
      * If world.end cut the run off, they count if the first of them waited for an hour or longer. */
     uint64_t stuck_jobs;

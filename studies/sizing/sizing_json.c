@@ -42,8 +42,8 @@ static void write_reversals(const struct sizing_answer *answer, struct buffer *o
 
 static void write_point(const struct sizing *sizing, const struct sizing_point *point, struct buffer *out)
 {
-    static const char *const metrics[] = {"allocation_ratio", "sm_active_ratio", "goodput_ratio", "useful_ratio",
-                                          "jobs_rejected"};
+    static const char *const metrics[] = {"allocation_ratio",   "sm_active_ratio", "goodput_ratio", "useful_ratio",
+                                          "offered_load_ratio", "makespan_s",      "jobs_rejected"};
     buffer_members(out, "'number': %g, 'meets': ", point->number);
     buffer_string(out, !point->is_sure ? "null" : point->holds ? "true" : "false");
     buffer_members(out, ", 'mean_meets': %hhd, 'is_sure': %hhd, 'seeds_met': %zu, 'seeds': [", point->holds,

@@ -12,12 +12,23 @@ enum { MODEL_NAME_MAX = 24 };
 
 /* ---- The answer ---- */
 
+/* A batch has a makespan in place of a load. */
+static bool write_makespan(const struct sizing_answer *answer, const struct sizing_point *at, struct buffer *out)
+{
+    const struct metric_selector makespan = {.metric = "makespan_s"}, bound = {.metric = "makespan_bound_s"};
+    if (!isfinite(sizing_point_mean(at, &bound)))
+        return false;
+    buffer_format(out, "A batch; makespan at %.12g: ", answer->number);
+    view_words(out, "%E, at least %E.", sizing_point_mean(at, &makespan), sizing_point_mean(at, &bound));
+    return true;
+}
+
 static bool write_load(const struct sizing_answer *answer, struct buffer *out)
 {
     const struct sizing_point *at = sizing_answer_point(answer);
     const struct metric_selector all = {.metric = "offered_load_ratio"};
     if (at == NULL || !isfinite(sizing_point_mean(at, &all)))
-        return false;
+        return at != NULL && write_makespan(answer, at, out);
     buffer_format(out, "Offered load at %.12g: ", answer->number);
     view_percent(out, sizing_point_mean(at, &all));
     const char *before = "; ";

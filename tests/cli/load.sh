@@ -52,8 +52,8 @@ same_work four six
 less queue_time_p95_s six four
 less offered_load_ratio six four
 grep -q '^four: 6 nodes, 48 GPUs' said.out || fail "the head does not tell nodes and GPUs: $(head -n 1 said.out)"
-grep -q '^offered load .* GPU h asked in 2d 00h$' said.out || fail 'the head does not tell the offered load'
-grep -q '"workload": {"format": "synth", "load_gpus": 32, "gpu_hours_per_day": 710.4}' six/result.json ||
+grep -q '^offered load .* GPU h asked in 1d 23h$' said.out || fail 'the head does not tell the offered load'
+grep -q '"workload": {"format": "synth", "load_gpus": 32, "gpu_hours_per_day": 710.4,' six/result.json ||
     fail "the manifest does not tell the work, 32 x 24 x (0.6 x 0.875 + 0.4): \
 $(grep -o '"workload": {"f[^}]*}' six/result.json)"
 "$program" report six | head -n 2 | cmp - /dev/fd/3 3<<EOF || fail 'report prints another head'

@@ -90,7 +90,12 @@ windtunnel run synth.json
 grep -q "^warning: $told jobs rejected (NeverFits)" said.err || fail "validate tells $told: $(cat said.err)"
 windtunnel validate small.json
 grep -q '^never fit\|^unusable' said.out && fail "nothing is wrong with small.json: $(cat said.out)"
-grep -q '^work      ' said.out || fail "the work is not told: $(cat said.out)"
+grep -q '^arrivals  a batch: 3 jobs come in 20 s and run 4m 00s on average; .* at least 10m 20s$' said.out ||
+    fail "the batch is not told: $(cat said.out)"
+windtunnel validate small.json --set workload.load=0.5 --set world.end=1d
+grep -q '^arrivals  offered load 50.0 %: 5.5 GPU h asked in 20m 34s (gaps x 61.6875)$' said.out &&
+    grep -q '^end       no job comes after 20m 34s, but GPU time is measured until world.end, 1d 00h$' said.out &&
+    grep -q '^work      ' said.out || fail "the load is not told: $(cat said.out)"
 
 # The piece that a sharing policy makes of what is asked: with MPS all that ask shares find room, cut GPUs do not.
 windtunnel validate "$repository/scenarios/mig-inference.json" --policy kubernetes

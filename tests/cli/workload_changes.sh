@@ -51,7 +51,7 @@ END
 cut -d, -f13,14 changed.csv | sort -u >names
 printf 'prod,all\nqueue,user\nresearch,all\n' | cmp - names || fail "tenants: $(cat names)"
 windtunnel validate changed.json
-grep -q 'load      79.4 % .*run times x' said.out || fail "validate: $(cat said.out)"
+grep -q 'arrivals  offered load 80.0 %: .*run times x' said.out || fail "validate: $(cat said.out)"
 
 # A seed changes the sample; without chance in the workload one seed is enough.
 windtunnel run changed.json --seed 6 --out second

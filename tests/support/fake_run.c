@@ -208,7 +208,7 @@ static void simulate(struct fake_state *state)
                                     .class = row->class,
                                     .workload_class = row->workload_class,
                                     .priority = 50,
-                                    .gpu_milli = INT64_C(1000000000),
+                                    .gpu_milli = ((int64_t)state->run->gpus + 8) * GPU_MILLI,
                                     .members = 1,
                                     .model = 255,
                                     .submit = row->submit,
@@ -463,6 +463,27 @@ static void feed_timeline(struct fake_state *state)
     mem_free(changes);
 }
 
+/* A fifth of what is asked is for one model, the rest for the other. */
+static struct offered_load offered_by(const struct fake_state *state)
+{
+    const struct fake_run *run = state->run;
+    struct offered_load load = {.kind = OFFERED_STREAM, .jobs = run->jobs, .run_mean_s = 1.0 / 3, .part_count = 2};
+    double asked_gpu_s = 0;
+    time_ns last = 0;
+    for (uint32_t i = 0; i < run->jobs; i++) {
+        const struct job_row *row = &state->jobs[i].row;
+        asked_gpu_s += (double)row->gpu_milli / GPU_MILLI * time_to_seconds(row->work_asked);
+        last = row->submit > last ? row->submit : last;
+    }
+    load.last_s = time_to_seconds(last);
+    load.all = (struct offered_part){JOB_MODEL_ANY, run->gpus, asked_gpu_s, run->gpus * load.last_s};
+    for (uint8_t m = 0; m < 2; m++)
+        load.parts[m] =
+            (struct offered_part){m, run->gpus / 2, asked_gpu_s * (m == 0 ? 0.2 : 0.8), run->gpus / 2 * load.last_s};
+    load.ratio = offered_part_ratio(&load, &load.all);
+    return load;
+}
+
 void fake_run_feed(const struct fake_run *run, const struct record_sink *sink)
 {
     struct fake_state state = {.run = run, .sink = sink, .random = run->seed};
@@ -493,7 +514,8 @@ void fake_run_feed(const struct fake_run *run, const struct record_sink *sink)
                               .price_usd_per_gpu_h = run->price_usd_per_gpu_h,
                               .events = 3 * (uint64_t)run->jobs,
                               .cycles = 2 * (uint64_t)run->jobs,
-                              .decisions = run->jobs};
+                              .decisions = run->jobs,
+                              .offered = offered_by(&state)};
     if (sink->on_finished != NULL)
         assert_false(error_is(sink->on_finished(sink->self, &facts)));
     mem_free(state.jobs);

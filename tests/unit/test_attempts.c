@@ -89,7 +89,8 @@ TEST(test_amounts)
     struct workload_spec spec = {.format = "native", .duration_scale = 0.5};
     struct trace_case read = trace_case_read(text, &spec, NULL);
     assert_true(read.truths[0].failures->work[0] == S(30) && read.truths[0].duration == S(50));
-    assert_float_equal(read.facts.gpu_s, 8 * (100 + 50), 1e-6); /* attempts that fail need GPUs too */
+    assert_float_equal(read.facts.recorded.all.asked_gpu_s, 8 * (100 + 50),
+                       1e-6); /* attempts that fail need GPUs too */
     trace_case_release(&read);
     spec.fill = (struct fill_plan){.load = 1, .interval = S(1)};
     struct cluster *cluster = cluster_uniform_new(2, 8);

@@ -312,7 +312,7 @@ TEST(the_source_gives_what_is_drawn)
     assert_int_equal(job_gpu_milli(&read.jobs[3]), 8 * GPU_MILLI);
     assert_int_equal(read.jobs[3].submit, S(1900000 - 5));
     assert_int_equal(read.facts.job_count, 4);
-    assert_true(read.facts.gpu_s == gpu_s);
+    assert_true(read.facts.recorded.all.asked_gpu_s == gpu_s);
     assert_true(fabs(read.facts.gpu_h_per_day - gpu_s / 3600 / ((1900000 - 5) / 86400.0)) < 1e-9);
     trace_case_release(&read);
     cluster_free(cluster);

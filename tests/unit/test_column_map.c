@@ -252,7 +252,7 @@ TEST(test_maps_of_the_project)
         assert_int_equal(facts.job_count, samples[i].jobs);
         assert_int_equal(facts.skipped.count, samples[i].left_out);
         if (samples[i].gpu_s >= 0)
-            assert_float_equal(facts.gpu_s, samples[i].gpu_s, 1e-6);
+            assert_float_equal(facts.recorded.all.asked_gpu_s, samples[i].gpu_s, 1e-6);
     }
 }
 

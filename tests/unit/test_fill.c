@@ -77,7 +77,7 @@ TEST(test_intervals)
     assert_int_equal(read.jobs[2].submit, S(3));
     assert_int_equal(read.truths[0].duration, 4500 * TIME_NS_PER_MS);
     assert_int_equal(read.truths[2].duration, 1500 * TIME_NS_PER_MS);
-    assert_true(read.facts.gpu_s == 4.5 + 3 + 1.5);
+    assert_true(read.facts.recorded.all.asked_gpu_s == 4.5 + 3 + 1.5);
     trace_case_release(&read);
     cluster_free(cluster);
 }

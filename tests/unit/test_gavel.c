@@ -117,7 +117,7 @@ TEST(test_sample)
     struct workload_facts facts = trace_real_read(&spec, NULL);
     assert_string_equal(facts.format, "gavel");
     assert_int_equal(facts.job_count, 4);
-    assert_float_equal(facts.gpu_s, 54000 / 60. + 4 * 36000 / 40. + 7200 / 4. + 900 / 2.5, 1e-6);
+    assert_float_equal(facts.recorded.all.asked_gpu_s, 54000 / 60. + 4 * 36000 / 40. + 7200 / 4. + 900 / 2.5, 1e-6);
 }
 
 /* Gavel's own tables. */

@@ -208,7 +208,7 @@ TEST(test_pollux)
     struct workload_facts facts = trace_real_read(&spec, NULL);
     assert_string_equal(facts.format, "pollux");
     assert_int_equal(facts.job_count, 4);
-    assert_float_equal(facts.gpu_s, 4 * 1800 + 8 * 14400 + 1800 + 2 * 7200, 1e-6);
+    assert_float_equal(facts.recorded.all.asked_gpu_s, 4 * 1800 + 8 * 14400 + 1800 + 2 * 7200, 1e-6);
     spec.format = "pollux";
     trace_case_refused("name,time,application,num_replicas,batch_size\na-0,1,gpt,1,8\n", &spec, NULL, 2, 7,
                        "'run_times.run_time_s' must be a number, but is missing");
@@ -228,7 +228,7 @@ TEST(test_long_trace)
     spec.trace = scratch_path("long.csv");
     struct workload_facts facts = trace_real_read(&spec, NULL);
     assert_int_equal(facts.job_count, ROWS);
-    assert_float_equal(facts.gpu_s, ROWS / 3 * (7. + 9 + 11), 1e-6);
+    assert_float_equal(facts.recorded.all.asked_gpu_s, ROWS / 3 * (7. + 9 + 11), 1e-6);
 }
 
 TEST_GROUP(scratch_make, scratch_remove)

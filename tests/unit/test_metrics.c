@@ -134,7 +134,8 @@ static struct metrics *four_jobs_of(double absent_gpu_s)
                                                .pending_job_s = 120,
                                                .partial_gang_gpu_s = 36,
                                                .spent = {[SPENT_ABSENT] = (gpu_time_ns)(absent_gpu_s * 1e9)}});
-    finish(metrics, (struct run_facts){.end = 100 * S, .gpu_count = 4, .price_usd_per_gpu_h = 3.6});
+    const struct offered_load offered = {.kind = OFFERED_STREAM, .ratio = 0.6};
+    finish(metrics, (struct run_facts){.end = 100 * S, .gpu_count = 4, .price_usd_per_gpu_h = 3.6, .offered = offered});
     return metrics;
 }
 
@@ -152,7 +153,6 @@ TEST(parts_are_of_what_is_in_service)
     near(metrics_value(m, "sm_active_ratio"), 110.0 / 320);
     near(metrics_value(m, "idle_reserved_ratio"), 20.0 / 320);
     near(metrics_value(m, "down_ratio"), 4.0 / 320);
-    near(metrics_value(m, "offered_load_ratio"), (100.0 + 96 + 30) / 320);
     near(metrics_value(m, "cost_usd"), 0.32);
     near(metrics_gpus(m), 3.2);
     near(metrics_value(m, "partial_gang_gpu_h"), 0.01);
@@ -171,8 +171,9 @@ TEST(a_run_of_four_jobs)
     near(metrics_value(m, "idle_reserved_ratio"), 20.0 / 400);
     near(metrics_value(m, "down_ratio"), 4.0 / 400);
     near(metrics_value(m, "partial_gang_gpu_h"), 0.01);
-    near(metrics_value(m, "offered_load_ratio"), (100.0 + 96 + 30) / 400); /* not what never fits */
-    near(metrics_value(m, "queue_time_p50_s"), 40);                        /* of 0, 40, 80 */
+    near(metrics_value(m, "offered_load_ratio"), 0.6); /* a fact of the run */
+    near(metrics_never_fit_gpu_s(m), 9000);
+    near(metrics_value(m, "queue_time_p50_s"), 40); /* of 0, 40, 80 */
     near(metrics_value(m, "queue_time_p95_s"), 80);
     near(metrics_value(m, "queue_time_mean_s"), 40);
     near(metrics_value(m, "queue_time_max_s"), 80);

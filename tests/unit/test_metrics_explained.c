@@ -2,6 +2,7 @@
  * cuts. */
 #include "tests/support/test.h"
 #include <jansson.h>
+#include <math.h>
 
 #include "reports/metrics.h"
 #include "tests/support/made_row.h"
@@ -14,8 +15,8 @@ static void ok(struct error error)
         fail_msg("%s", error_message(&error));
 }
 
-/* A run for which every metric is defined; those of a closed loop, and those of recorded allocations, which it has not,
- * by is_closed. */
+/* A run for which every metric is defined; by is_closed those of a closed loop, and of a batch, or those of recorded
+ * allocations and of a stream, which these have not. */
 static struct metrics *run_with_everything(bool is_closed)
 {
     static const char *const models[] = {"h100-80gb", NULL};
@@ -72,7 +73,11 @@ static struct metrics *run_with_everything(bool is_closed)
                               .queues = tree,
                               .queue_count = 1,
                               .price_usd_per_gpu_h = 3.6,
-                              .loop = {.is_closed = is_closed}};
+                              .loop = {.is_closed = is_closed},
+                              .offered = {.kind = is_closed ? OFFERED_BATCH : OFFERED_STREAM,
+                                          .jobs = 1,
+                                          .ratio = is_closed ? NAN : 0.5,
+                                          .bound_s = 20}};
     ok(sink.on_finished(sink.self, &facts));
     metrics_finish(metrics);
     return metrics;

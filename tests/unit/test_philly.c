@@ -66,6 +66,7 @@ TEST(test_real_trace)
     struct workload_facts facts = trace_real_read(&spec, cluster);
     assert_int_equal(facts.job_count, 82247);
     assert_int_equal(facts.bad_line_count, 0);
-    print_message("philly: load recorded %.3f on 2,816 GPUs, %.0f GPU-h\n", facts.load_recorded, facts.gpu_s / 3600);
+    print_message("philly: load recorded %.3f on 2,816 GPUs, %.0f GPU-h\n", facts.recorded.ratio,
+                  facts.recorded.all.asked_gpu_s / 3600);
     cluster_free(cluster);
 }

@@ -15,7 +15,8 @@ TEST(test_sample)
     assert_string_equal(facts.format, "philly-log");
     assert_int_equal(facts.job_count, 2);
     assert_int_equal(facts.skipped.count, 2);
-    assert_float_equal(facts.gpu_s, 4 * 3590 + 180, 1e-6); /* the second job ran twice: 60 s and 120 s */
+    assert_float_equal(facts.recorded.all.asked_gpu_s, 4 * 3590 + 180,
+                       1e-6); /* the second job ran twice: 60 s and 120 s */
 }
 
 /* As trace_case_read and trace_case_refused, with ' for ". */

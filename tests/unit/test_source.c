@@ -57,8 +57,8 @@ TEST(test_load)
     struct cluster *cluster = cluster_uniform_new(5, 2);
     struct workload_spec spec = native;
     struct trace_case read = trace_case_read(text, &spec, cluster);
-    assert_true(read.facts.gpu_s == 400);
-    assert_true(read.facts.load_recorded == 2);
+    assert_true(read.facts.recorded.all.asked_gpu_s == 400);
+    assert_true(read.facts.recorded.ratio == 2);
     assert_true(read.facts.arrival_factor == 1);
     trace_case_release(&read);
     spec.load = 0.8;
@@ -71,7 +71,7 @@ TEST(test_load)
     trace_case_release(&read);
     spec.duration_scale = 0.5; /* halves the work, hence the factor */
     read = trace_case_read(text, &spec, cluster);
-    assert_true(read.facts.gpu_s == 200);
+    assert_true(read.facts.recorded.all.asked_gpu_s == 200);
     assert_true(fabs(read.facts.arrival_factor - 1.25) < 1e-12);
     assert_true(read.truths[0].duration == 25 * TIME_NS_PER_S);
     trace_case_release(&read);
@@ -103,7 +103,7 @@ TEST(test_pieces_count_by_the_cluster)
              "0.5\n",
              quarter_gb);
     struct trace_case read = trace_case_read(text, &native, cluster);
-    assert_true(read.facts.gpu_s == 30);
+    assert_true(read.facts.recorded.all.asked_gpu_s == 30);
     trace_case_release(&read);
     cluster_free(cluster);
 }
@@ -238,8 +238,8 @@ TEST(test_synthesized_source)
     }
     const struct workload_facts *facts = job_source_facts(source);
     assert_int_equal(facts->job_count, 5000);
-    assert_true(facts->gpu_s == 5000 * 120);
-    assert_true(fabs(facts->load_recorded - 0.5) < 0.04); /* 5 sigma of the span of 5,000 arrivals */
+    assert_true(facts->recorded.all.asked_gpu_s == 5000 * 120);
+    assert_true(fabs(facts->recorded.ratio - 0.5) < 0.04); /* 5 sigma of the span of 5,000 arrivals */
     assert_string_equal(facts->digest, "");
     assert_string_equal(facts->format, "synth");
     job_source_close(source);

@@ -41,6 +41,7 @@ static struct buffer survey_of(const char *path, bool is_scanned)
     struct survey survey = {0};
     struct job_source *source;
     struct buffer out = {0};
+    offered_begin(&survey.offered, OFFERED_STREAM, cluster, TIME_NEVER);
     if (is_scanned)
         spec.scan = survey_listener(&survey);
     spec.is_scanned = is_scanned;
@@ -51,8 +52,8 @@ static struct buffer survey_of(const char *path, bool is_scanned)
     else
         error = survey_read(&survey, source);
     assert_false(error_is(error));
-    survey_show(&survey, source, cluster, &out);
-    survey_json(&survey, source, cluster, &out);
+    survey_show(&survey, source, &out);
+    survey_json(&survey, source, &out);
     survey_release(&survey);
     job_source_close(source);
     cluster_free(cluster);

@@ -139,7 +139,7 @@ static void check_real(const char *name, uint64_t count)
     assert_int_equal(facts.job_count, count);
     assert_int_equal(facts.skipped.count, 0);
     assert_string_equal(facts.format, "swf");
-    print_message("%s: load %.3f on 256 GPUs\n", name, facts.load_recorded);
+    print_message("%s: load %.3f on 256 GPUs\n", name, facts.recorded.ratio);
     cluster_free(cluster);
 }
 

@@ -29,9 +29,6 @@ struct job_tables {
     struct declared declared;
 };
 
-/* Milli-GPU nanoseconds as an integer, so that sums do not depend on the order. */
-__extension__ typedef unsigned __int128 feed_gpu_ns;
-
 struct feed;
 
 struct feed_ops {
@@ -57,7 +54,7 @@ struct feed {
     const struct feed_ops *ops;
     struct job_tables *tables;    /* borrowed: of the source */
     struct workload_facts *facts; /* borrowed: of the source */
-    feed_gpu_ns work;             /* of the jobs counted */
+    struct offered_counts counts; /* of the jobs counted; feed_count_again begins it */
     uint32_t preview_max;         /* as job_source_preview_max */
 };
 
@@ -66,9 +63,9 @@ enum { FEED_PREVIEW_MADE = 4000 }; /* jobs that a feed shows which makes them up
 /* The users of the source that copies stand for (blocks.h); NULL: no user is a copy. */
 const struct blocks_users *job_source_copies(const struct job_source *source);
 
-/* Count a job in the facts: number, first and last submission, GPU time. */
+/* Count a job in the facts: number, first and last submission, what is asked. */
 void feed_count(struct feed *feed, const struct job *job, const struct job_truth *truth);
-void feed_count_again(struct feed *feed); /* from zero */
+void feed_count_again(struct feed *feed); /* from zero; also before the first job */
 
 /* Compute the facts that follow from the counts. */
 void feed_count_end(struct feed *feed);

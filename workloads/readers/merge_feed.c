@@ -286,6 +286,7 @@ struct error merge_feed_open(struct feed **out, const struct workload_spec *spec
     self->part_count = self->given = spec->part_count;
     self->parts = mem_zalloc(spec->part_count, sizeof *self->parts);
     *out = &self->feed;
+    feed_count_again(&self->feed);
     facts->format = "merge";
     facts->arrival_factor = facts->duration_factor = 1;
     for (uint32_t p = 0; p < spec->part_count; p++) {

@@ -134,6 +134,7 @@ struct error model_feed_open(struct feed **out, const struct workload_spec *spec
                                          .job_count = spec->model_jobs != 0 ? spec->model_jobs : UINT64_MAX,
                                          .until = spec->model_until != 0 ? spec->model_until : TIME_NEVER};
     *out = &self->feed;
+    feed_count_again(&self->feed);
     assert(spec->model_jobs != 0 || spec->model_until != 0);
     TRY(find_rate(spec, h_per_day, facts, tables->cluster, &self->plan.rate_factor));
     TRY(check_rate(moments.jobs_per_day * self->plan.rate_factor));

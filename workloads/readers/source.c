@@ -1,6 +1,7 @@
 #include "workloads/readers/source.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "workloads/readers/feed.h"
 #include "workloads/readers/freeze.h"
@@ -101,8 +102,10 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
 {
     struct job_source *source = source_new(queue_table_new(), NULL);
     struct custom_feed *custom = mem_zalloc(1, sizeof *custom);
-    *custom = (struct custom_feed){{&custom_ops, &source->tables, &source->facts, 0, 0}, next, self};
+    *custom = (struct custom_feed){
+        {.ops = &custom_ops, .tables = &source->tables, .facts = &source->facts}, .next = next, .self = self};
     source->feed = &custom->feed;
+    feed_count_again(&custom->feed);
     source->facts.format = "custom";
     source->facts.arrival_factor = source->facts.duration_factor = 1;
     return source;
@@ -221,6 +224,16 @@ const struct names *job_source_classes(const struct job_source *source)
 const struct workload_facts *job_source_facts(const struct job_source *source)
 {
     return &source->facts;
+}
+
+double workload_load(const struct workload_facts *facts, uint32_t gpus)
+{
+    return facts->gpu_h_per_day > 0 && gpus > 0 ? facts->gpu_h_per_day / (24.0 * gpus) : NAN;
+}
+
+enum offered_kind workload_arrivals(const struct workload_facts *facts)
+{
+    return facts->is_filling ? OFFERED_FILL : facts->loop != NULL ? OFFERED_CLOSED_LOOP : OFFERED_STREAM;
 }
 
 const struct blocks_users *job_source_copies(const struct job_source *source)

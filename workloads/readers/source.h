@@ -22,6 +22,7 @@
 #include "workloads/job.h"
 #include "workloads/job_fields.h"
 #include "workloads/job_truth.h"
+#include "workloads/offered_load.h"
 #include "workloads/readers/reason_tally.h"
 #include "workloads/readers/workload_spec.h"
 
@@ -41,15 +42,14 @@ struct workload_facts {
     struct reason_tally skipped;       /* of rows that are no jobs or never ran, e.g. SWF run time -1 */
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
     time_ns origin;                    /* of a trace: its own time that becomes 0 */
-    /* sum of duration x GPUs that jobs ask for, after duration_scale and before a load is reached; of the blocks that
-     * are drawn */
-    double gpu_s;
-    double load_recorded;   /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
+    /* Of a trace: what its jobs ask, after duration_scale and before a load is reached; of the blocks that are drawn.
+     * Its times are those of the trace. */
+    struct offered_load recorded;
     double arrival_factor;  /* factor of the gaps between arrivals; 1 if not scaled; made for the trace as recorded */
     double duration_factor; /* factor of run times by which a load is reached; 1 if not scaled so */
     uint32_t load_gpus;     /* the GPUs to which loads are relative; 0: no load is */
-    /* GPU hours that the jobs ask for per day, after scaling; drawn jobs: the intended mean; 0: not known, or the jobs
-     * fill the cluster */
+    /* GPU hours that the jobs ask for per day, after scaling; drawn jobs: the intended mean; 0: not known, the jobs
+     * fill the cluster, or they are a batch */
     double gpu_h_per_day;
     const char *unrecorded;      /* workload_unrecorded */
     uint64_t dropped_wait_count; /* recorded waits that were left out because of it, so far; not those of parts */
@@ -117,6 +117,15 @@ uint64_t job_source_arrivals(const struct job_source *source);
 const struct names *job_source_arrays(const struct job_source *source);  /* by number - 1; of a merge none */
 const struct names *job_source_classes(const struct job_source *source); /* WORKLOAD_CLASSES_MAX at most */
 const struct workload_facts *job_source_facts(const struct job_source *source);
+
+/* The load that the workload brings to that many GPUs, known when the source is open: of a trace the offered load of
+ * its jobs before `blocks` and `shake`, as `load` sets it; of a mix, a model or a merge the intended mean.  So this is
+ * the value of workload.load that changes nothing if load_gpus is `gpus`.  NAN: a batch, jobs that fill the cluster, or
+ * jobs of the caller. */
+double workload_load(const struct workload_facts *facts, uint32_t gpus);
+
+/* How its jobs come: OFFERED_STREAM, OFFERED_CLOSED_LOOP or OFFERED_FILL; known when the source is open. */
+enum offered_kind workload_arrivals(const struct workload_facts *facts);
 
 /* Recorded waits that were left out so far, those of parts included.  O(parts). */
 uint64_t job_source_dropped_waits(const struct job_source *source);

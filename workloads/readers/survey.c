@@ -7,6 +7,8 @@
 
 #include "base/random.h"
 
+enum { SECONDS_PER_HOUR = 3600 };
+
 /* Memory that is not used yet is not touched, so it is not resident. */
 static void grow(struct survey_series *series)
 {
@@ -138,18 +140,6 @@ static void count_communication(struct survey *survey, const struct communicatio
     survey->communication_count += i == survey->communication_count;
 }
 
-static void count_asked(struct survey *survey, const struct job *job, const struct job_truth *truth)
-{
-    const struct survey_asks *asks = &survey->asks;
-    if (asks->fits != NULL && !asks->fits(asks->self, job))
-        return;
-    if (asks->cluster == NULL || job->submit < asks->from || job->submit > asks->until)
-        return;
-    const uint8_t model = job_only_model(job, asks->cluster);
-    survey->asked_milli_ns[model < CLUSTER_MODELS_MAX ? model : CLUSTER_MODELS_MAX] +=
-        (survey_sum)job_asked_milli(job, asks->cluster) * truth->duration;
-}
-
 static void count_job(struct survey *survey, const struct job *job, const struct job_truth *truth)
 {
     const int64_t milli = job_gpu_milli(job);
@@ -172,7 +162,7 @@ static void count_job(struct survey *survey, const struct job *job, const struct
     survey->gangs += job->first.count > 1 || job->group_count > 1;
     if (job->communication != NULL)
         count_communication(survey, job->communication);
-    count_asked(survey, job, truth);
+    offered_add(&survey->offered, job, truth);
 }
 
 static int ascending(const void *a, const void *b)
@@ -205,17 +195,13 @@ static struct error read_all(struct survey *survey, struct job_source *source)
         if (!has)
             return ERROR_OK;
         count_job(survey, &job, &truth);
+        if (survey->on_job != NULL)
+            survey->on_job(survey->self, &job);
     }
 }
 
 struct error survey_read(struct survey *survey, struct job_source *source)
 {
-    return survey_read_with(survey, source, &(struct survey_asks){.cluster = NULL});
-}
-
-struct error survey_read_with(struct survey *survey, struct job_source *source, const struct survey_asks *asks)
-{
-    *survey = (struct survey){.asks = *asks};
     struct error error = read_all(survey, source);
     if (error_is(error))
         survey_release(survey);
@@ -238,6 +224,7 @@ void survey_complete(struct survey *survey, const struct workload_facts *facts)
 {
     gaps_make(survey);
     survey->last_submit -= facts->origin;
+    offered_move(&survey->offered, -facts->origin);
 }
 
 void survey_release(struct survey *survey)
@@ -246,73 +233,32 @@ void survey_release(struct survey *survey)
     mem_free(survey->gpus_milli.values);
     mem_free(survey->gap_ns.values);
     mem_free(survey->wait_ns.values);
+    offered_release(&survey->offered);
     *survey = (struct survey){0};
 }
 
-static double window_s(const struct survey *survey)
-{
-    const struct survey_asks *asks = &survey->asks;
-    return time_to_seconds((asks->until != TIME_NEVER ? asks->until : survey->last_submit) - asks->from);
-}
+/* ---- What is told ---- */
 
-static double load_of(const struct survey *survey, survey_sum asked, uint32_t gpus)
+static void write_offered(const struct survey *survey, struct buffer *out)
 {
-    const double span_s = window_s(survey);
-    return span_s > 0 && gpus > 0 ? (double)asked / (GPU_MILLI * 1e9) / (span_s * gpus) : NAN;
-}
-
-double survey_load(const struct survey *survey)
-{
-    survey_sum sum = 0;
-    for (int m = 0; m < SURVEY_LOADS_MAX; m++)
-        sum += survey->asked_milli_ns[m];
-    return survey->asks.cluster != NULL ? load_of(survey, sum, survey->asks.cluster->gpu_count) : NAN;
-}
-
-size_t survey_loads(const struct survey *survey, struct survey_load loads[SURVEY_LOADS_MAX])
-{
-    const struct cluster *cluster = survey->asks.cluster;
-    uint32_t gpus[CLUSTER_MODELS_MAX] = {0};
-    size_t count = 0, models = 0;
-    for (uint32_t t = 0; cluster != NULL && t < cluster->type_count; t++)
-        gpus[cluster->types[t].model] += cluster->types[t].node_count * cluster->types[t].gpu_count;
-    for (uint32_t m = 0; m < CLUSTER_MODELS_MAX; m++)
-        models += gpus[m] > 0;
-    if (models < 2 || !(window_s(survey) > 0))
-        return 0;
-    for (uint32_t m = 0; m < cluster->model_count; m++)
-        if (gpus[m] > 0)
-            loads[count++] = (struct survey_load){.model = cluster->models[m].name,
-                                                  .gpus = gpus[m],
-                                                  .ratio = load_of(survey, survey->asked_milli_ns[m], gpus[m])};
-    const survey_sum any = survey->asked_milli_ns[CLUSTER_MODELS_MAX];
-    if (any > 0)
-        loads[count++] =
-            (struct survey_load){.gpus = cluster->gpu_count, .ratio = load_of(survey, any, cluster->gpu_count)};
-    return count;
-}
-
-static void write_loads(const struct survey *survey, struct buffer *out)
-{
-    struct survey_load loads[SURVEY_LOADS_MAX];
-    const size_t count = survey_loads(survey, loads);
-    for (size_t i = 0; i < count; i++)
-        buffer_format(out, "%s%.3f of the %u GPUs %s", i == 0 ? "\nby model     " : ", ", loads[i].ratio, loads[i].gpus,
-                      loads[i].model != NULL ? loads[i].model : "in all by jobs that several models would do for");
-}
-
-void survey_loads_json(const struct survey *survey, const char *before, struct buffer *out)
-{
-    struct survey_load loads[SURVEY_LOADS_MAX];
-    const size_t count = survey_loads(survey, loads);
-    if (count == 0)
-        return;
-    buffer_string(out, before);
-    buffer_members(out, "'load_by_model': {");
-    for (size_t i = 0; i < count; i++)
-        buffer_members(out, ", %s: {'gpus': %u, 'load': %g}", loads[i].model != NULL ? loads[i].model : "any",
-                       loads[i].gpus, loads[i].ratio);
-    buffer_char(out, '}');
+    const struct offered_load load = offered_end(&survey->offered, NULL);
+    buffer_format(out, "GPU time     %.1f GPU hours\n", load.all.asked_gpu_s / SECONDS_PER_HOUR);
+    if (load.kind == OFFERED_BATCH)
+        buffer_format(out,
+                      "batch        the jobs come in %.6g s and run %.6g s on average: no load; the makespan on %llu "
+                      "GPUs is at least %.6g s\n",
+                      load.last_s - load.first_s, load.run_mean_s, (unsigned long long)load.all.gpus, load.bound_s);
+    if (isfinite(load.ratio))
+        buffer_format(out, "offered load %.3f of %llu GPUs over the span\n", load.ratio,
+                      (unsigned long long)load.all.gpus);
+    for (uint32_t p = 0; p < load.part_count && isfinite(load.ratio); p++) {
+        const struct offered_part *part = &load.parts[p];
+        buffer_format(out, "%s%.3f of the %llu GPUs %s", p == 0 ? "by model     " : ", ",
+                      offered_part_ratio(&load, part), (unsigned long long)part->gpus,
+                      part->model != JOB_MODEL_ANY ? survey->offered.cluster->models[part->model].name
+                                                   : "in all by jobs that several models would do for");
+    }
+    buffer_string(out, load.part_count > 0 && isfinite(load.ratio) ? "\n" : "");
 }
 
 static void show_side(const struct side_file *file, struct buffer *out)
@@ -324,7 +270,7 @@ static void show_side(const struct side_file *file, struct buffer *out)
     buffer_char(out, '\n');
 }
 
-void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out)
+void survey_show(struct survey *survey, struct job_source *source, struct buffer *out)
 {
     const struct workload_facts *facts = job_source_facts(source);
     buffer_format(out, "format       %s\njobs         %llu (%llu without GPU, %llu ask a share, %llu are gangs)\n",
@@ -333,15 +279,12 @@ void survey_show(struct survey *survey, struct job_source *source, const struct 
     buffer_format(out, "span         %.2f days\nqueues       %u\nusers        %u\n",
                   time_to_seconds(survey->last_submit) / 86400, job_source_queues(source)->count - 1,
                   names_count(job_source_users(source)));
-    buffer_format(out, "GPU time     %.1f GPU hours", facts->gpu_s / 3600);
-    if (facts->load_recorded > 0)
-        buffer_format(out, ", %.3f of %u GPUs over the span", facts->load_recorded, cluster->gpu_count);
-    write_loads(survey, out);
+    write_offered(survey, out);
     if (facts->requests.count > 0)
-        buffer_format(out, "\nrequests     %llu, %llu tokens of prompts, %llu tokens of output",
+        buffer_format(out, "requests     %llu, %llu tokens of prompts, %llu tokens of output\n",
                       (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,
                       (unsigned long long)facts->requests.output_tokens);
-    buffer_string(out, "\nclasses     ");
+    buffer_string(out, "classes     ");
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         buffer_format(out, " %s %llu", job_class_names[c], (unsigned long long)survey->by_class[c]);
     buffer_string(out, "\noutcomes    ");
@@ -394,19 +337,21 @@ static void put_counts(struct buffer *out, const char *name, const char *const *
     buffer_char(out, '}');
 }
 
-void survey_json(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out)
+void survey_json(struct survey *survey, struct job_source *source, struct buffer *out)
 {
     const struct workload_facts *facts = job_source_facts(source);
+    const struct offered_load load = offered_end(&survey->offered, NULL);
+    const struct offered_names names = offered_names_of(survey->offered.cluster);
     buffer_members(out,
                    "{'format': %s,\n 'digest': %s,\n 'jobs': %llu,\n 'jobs_without_gpu': %llu, 'jobs_with_shares': "
                    "%llu, 'gangs': %llu,\n 'queues': %u, 'users': %u,\n 'first_submit_s': %.9lld, 'span_s': %.9lld,"
-                   "\n 'gpu_h': %g, 'load_gpus': %u, 'load': %g",
+                   "\n 'gpu_h': %g,\n 'offered_load': ",
                    facts->format, facts->digest, (unsigned long long)survey->jobs, (unsigned long long)survey->no_gpu,
                    (unsigned long long)survey->shares, (unsigned long long)survey->gangs,
                    job_source_queues(source)->count - 1, names_count(job_source_users(source)),
-                   (long long)facts->first_submit, (long long)survey->last_submit, facts->gpu_s / 3600,
-                   cluster->gpu_count, facts->load_recorded);
-    survey_loads_json(survey, ",\n ", out);
+                   (long long)facts->first_submit, (long long)survey->last_submit,
+                   load.all.asked_gpu_s / SECONDS_PER_HOUR);
+    offered_json(&load, names.of, out);
     if (facts->requests.count > 0)
         buffer_members(out, ",\n 'requests': {'count': %llu, 'prompt_tokens': %llu, 'output_tokens': %llu}",
                        (unsigned long long)facts->requests.count, (unsigned long long)facts->requests.prompt_tokens,

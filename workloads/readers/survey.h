@@ -1,13 +1,14 @@
 /* workloads/readers/survey.h -- a summary of a stream of jobs: number, sizes, durations, load.
  *
- *   struct survey survey;
+ *   struct survey survey = {0};
+ *   offered_begin(&survey.offered, OFFERED_STREAM, cluster, TIME_NEVER);
  *   TRY(survey_read(&survey, source));     (reads the source to its end)
- *   survey_show(&survey, source, cluster, &out);     or survey_json
+ *   survey_show(&survey, source, &out);    or survey_json
  *   survey_release(&survey);
  *
  * Of a trace as it is, sorted or not, one reading in the order of the file is enough:
  *
- *   struct survey survey = {0};
+ *   struct survey survey = {0};                (with `offered`, as above)
  *   spec.scan = survey_listener(&survey);
  *   spec.is_scanned = true;
  *   TRY(job_source_open(&source, &spec, cluster, seed));
@@ -16,9 +17,7 @@
  * Laws
  *  - Both ways give the same survey: sums are of integers, and the times between submissions are found after sorting.
  *  - Quantiles are exact (nearest rank).
- *  - The load is that of a run: what the jobs of a window ask, without those that do not fit, / the GPU time of the
- *    window (metric offered_load_ratio), and so is the load by GPU model.  Test: tests/cli/model_load.sh.  It once
- *    caught that `validate` and `run` told two loads of the same jobs.
+ *  - The load is the offered load (workloads/offered_load.h), as of a run.
  *
  * Memory: 8 bytes for each number of a job, which are 24 a job, 32 where waits are recorded.
  */
@@ -40,28 +39,12 @@ struct survey_series { /* one number per job */
 double survey_mean(const struct survey_series *series, int64_t scale);
 double survey_total(const struct survey_series *series, int64_t scale);
 
-/* Which jobs make the load, and of what. */
-struct survey_asks {
-    const struct cluster *cluster; /* NULL: there is no load */
-    time_ns from, until;           /* jobs submitted from `from` up to `until`; TIME_NEVER: up to the last one */
-    bool (*fits)(void *self, const struct job *job); /* called for each job that is read; NULL: all fit */
-    void *self;
-};
-
-struct survey_load {   /* of the jobs that ask for a GPU model and can get no other */
-    const char *model; /* NULL: of jobs that several models would do for, of all GPUs */
-    uint32_t gpus;
-    double ratio;
-};
-
-enum {
-    SURVEY_LOADS_MAX = CLUSTER_MODELS_MAX + 1,
-    SURVEY_COMMUNICATIONS_MAX = 33
-}; /* plan, own and what topologies/communication.h names */
+enum { SURVEY_COMMUNICATIONS_MAX = 33 }; /* plan, own and what topologies/communication.h names */
 
 struct survey {
-    struct survey_asks asks;
-    survey_sum asked_milli_ns[SURVEY_LOADS_MAX]; /* by model; the last: several models would do */
+    struct offered_counts offered;                     /* begun by the caller */
+    void (*on_job)(void *self, const struct job *job); /* called for each job that is read; NULL: none */
+    void *self;
     struct survey_series duration_ns, gpus_milli;
     struct survey_series gap_ns;  /* between submissions; until the survey is complete, the submissions */
     struct survey_series wait_ns; /* recorded, of the jobs with one */
@@ -78,30 +61,19 @@ struct survey {
     bool has_disorder;     /* a job was submitted before the one before */
 };
 
-/* On error nothing needs to be released. */
+/* survey: {0} but for `offered` and `on_job`.  On error nothing needs to be released. */
 struct error survey_read(struct survey *survey, struct job_source *source) MUST_CHECK;
 
-struct error survey_read_with(struct survey *survey, struct job_source *source,
-                              const struct survey_asks *asks) MUST_CHECK;
-
-/* The load of all GPUs, and by model where the cluster has several: then their number, else 0.  0 and NAN without a
- * cluster, or if the window has no length. */
-double survey_load(const struct survey *survey);
-size_t survey_loads(const struct survey *survey, struct survey_load loads[SURVEY_LOADS_MAX]);
-
-/* `before`, and "load_by_model": {...}; nothing if there are none. */
-void survey_loads_json(const struct survey *survey, const char *before, struct buffer *out);
-
-/* survey: {0}, or with `asks`, which may be set until the source is opened; must be released, also if the source cannot
- * be opened. */
+/* survey: {0} but for `offered`, which may be begun until the source is opened; must be released, also if the source
+ * cannot be opened. */
 struct scan_listener survey_listener(struct survey *survey);
 
 /* Complete a survey whose listener heard a whole trace.  facts: of its source.  O(n log n) if it is not sorted. */
 void survey_complete(struct survey *survey, const struct workload_facts *facts);
 void survey_release(struct survey *survey);
 
-/* Append a text for readers, or JSON; changes the order in the series.  cluster: for the load. */
-void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out);
-void survey_json(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out);
+/* Append a text for readers, or JSON; changes the order in the series.  All GPUs count as in service. */
+void survey_show(struct survey *survey, struct job_source *source, struct buffer *out);
+void survey_json(struct survey *survey, struct job_source *source, struct buffer *out);
 
 #endif

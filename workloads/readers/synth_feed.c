@@ -91,5 +91,6 @@ struct error synth_feed_open(struct feed **out, const struct workload_spec *spec
     self->spec = spec->synth;
     self->seed = seed;
     *out = &self->feed;
+    feed_count_again(&self->feed);
     return begin(self, tables, facts);
 }

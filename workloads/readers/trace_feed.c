@@ -92,6 +92,7 @@ static struct error trace_scan(struct trace_feed *self)
     const uint64_t held_max = spec->is_scanned ? 0 : is_kept ? JOB_NONE : HELD_MAX;
     self->is_held = self->rows.is_kept = true;
     self->is_sorted = true;
+    feed_count_again(&self->feed);
     while (true) {
         TRY(rows_next(&self->rows, &row, &has));
         if (!has)
@@ -136,11 +137,14 @@ static struct error trace_finish(struct trace_feed *self)
 
 /* ---- Between the readings ---------------------------------------------------------------------- */
 
-/* GPU hours that the trace's jobs ask for per day; 0: all jobs are submitted at once. */
-static double recorded_h_per_day(const struct workload_facts *facts)
+/* GPU hours that the trace's jobs ask for per day, once a load is reached; 0: they are a batch. */
+static double h_per_day(const struct workload_facts *facts)
 {
-    double span_s = time_to_seconds(facts->last_submit - facts->first_submit);
-    return span_s > 0 ? facts->gpu_s / span_s * HOURS_PER_DAY : 0;
+    const double span_s = time_to_seconds(facts->last_submit - facts->first_submit) * facts->arrival_factor;
+    const double stretched = facts->duration_factor;
+    if (!(span_s > 0) || span_s < facts->recorded.run_mean_s * stretched)
+        return 0;
+    return facts->recorded.all.asked_gpu_s * stretched / span_s * HOURS_PER_DAY;
 }
 
 /* Find the factor by which run times or the gaps between submissions grow, so that the jobs ask for the load that is
@@ -154,12 +158,13 @@ static struct error trace_scale(struct trace_feed *self)
     if (gpus == 0 && self->feed.tables->cluster != NULL)
         gpus = self->feed.tables->cluster->gpu_count;
     facts->load_gpus = gpus;
-    if (span_s <= 0 || facts->gpu_s == 0 || gpus == 0)
+    const double asked_gpu_s = facts->recorded.all.asked_gpu_s;
+    if (span_s <= 0 || asked_gpu_s == 0 || gpus == 0)
         return error_new(ERROR_DATA,
                          "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
                          "once, or the cluster has no GPUs",
                          spec->trace);
-    const double too_many = facts->gpu_s / (span_s * gpus) / spec->load;
+    const double too_many = asked_gpu_s / (span_s * gpus) / spec->load;
     if (spec->scales_durations)
         facts->duration_factor = 1 / too_many;
     else
@@ -190,7 +195,7 @@ static struct error trace_judge(struct trace_feed *self)
     if (spec->load > 0)
         TRY(trace_scale(self));
     if (!is_filling(spec))
-        facts->gpu_h_per_day = recorded_h_per_day(facts) * facts->duration_factor / facts->arrival_factor;
+        facts->gpu_h_per_day = h_per_day(facts);
     return ERROR_OK;
 }
 
@@ -227,7 +232,7 @@ static struct error trace_draw(struct trace_feed *self, uint64_t seed)
     facts->first_submit = first_submit;
     facts->last_submit = last_submit;
     feed_count_end(&self->feed);
-    facts->gpu_h_per_day = recorded_h_per_day(facts) * facts->duration_factor / facts->arrival_factor;
+    facts->gpu_h_per_day = h_per_day(facts);
     self->is_sorted = true;
     return ERROR_OK;
 }
