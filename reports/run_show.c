@@ -149,14 +149,53 @@ static void add_makespan_tile(struct show *show, const struct metrics *metrics)
         view_words(below, "; %f times that", METRIC("makespan_over_bound"));
 }
 
+/* The cut whose classes have queue times of their own; NULL: all jobs are of one. */
+static const char *classes_of(const struct metrics *metrics)
+{
+    static const char *const cuts[] = {"workload_class", "class"};
+    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++)
+        if (metrics_cut_key(metrics, cuts[c], 1) != NULL)
+            return cuts[c];
+    return NULL;
+}
+
+/* A tile for each class of jobs, since a quantile over notebooks and large training together is that of neither: the
+ * classes that ask most GPU time.  One tile if there is one class. */
+static void add_queue_time_tiles(struct show *show, const struct metrics *metrics)
+{
+    enum { TILES = 4, CLASS_NAME_MAX = 24 };
+    const char *cut = classes_of(metrics);
+    if (cut == NULL) {
+        view_words(add_tile(show, metrics, "Queue time", "queue_time_p95_s", view_duration), "p95; median %E, p99 %E",
+                   METRIC("queue_time_p50_s"), METRIC("queue_time_p99_s"));
+        return;
+    }
+    size_t count, shown = 0;
+    size_t *order = view_by_demand_new(metrics, cut, &count);
+    for (size_t i = 0; i < count && shown < TILES; i++) {
+        const double p95 = view_cut_value(metrics, cut, order[i], "queue_time_p95_s");
+        struct buffer label = {0};
+        if (!isfinite(p95))
+            continue;
+        buffer_string(&label, "Queue time, ");
+        view_name(&label, metrics_cut_key(metrics, cut, order[i]), CLASS_NAME_MAX);
+        show_tile(show, buffer_c_string(&label), view_duration, p95);
+        view_words(show_tile_below(show), "p95; median %E, p99 %E",
+                   view_cut_value(metrics, cut, order[i], "queue_time_p50_s"),
+                   view_cut_value(metrics, cut, order[i], "queue_time_p99_s"));
+        buffer_release(&label);
+        shown++;
+    }
+    mem_free(order);
+}
+
 static void add_tiles(struct show *show, const struct metrics *metrics, bool is_assumed)
 {
     const double period_s = view_period_s(metrics);
     show_on(show, SHOW_PAGE);
     if (metrics_facts(metrics)->offered.kind == OFFERED_BATCH)
         add_makespan_tile(show, metrics);
-    view_words(add_tile(show, metrics, "Queue time", "queue_time_p95_s", view_duration), "p95; median %E, p99 %E",
-               METRIC("queue_time_p50_s"), METRIC("queue_time_p99_s"));
+    add_queue_time_tiles(show, metrics);
     if (isfinite(METRIC("allocation_ratio")))
         buffer_string(add_tile(show, metrics, "Allocated", "allocation_ratio", view_percent), "of all GPU time");
     if (isfinite(METRIC("sm_active_ratio")))

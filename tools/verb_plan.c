@@ -105,7 +105,7 @@ static int report(const struct verb *verb, const struct sizing *sizing)
     struct buffer out = {0}, command = {0};
     write_command(verb->args, &command);
     const char *title = args_string(verb->args, "title");
-    struct show *show = sizing_show_new(sizing, title != NULL ? title : "A plan", buffer_c_string(&command));
+    struct show *show = sizing_show_new(sizing, title, buffer_c_string(&command));
     struct error error = write_page(verb, show);
     if (args_flag(verb->args, "json"))
         sizing_json(sizing, &out);

@@ -95,8 +95,10 @@ static struct error load_of_jobs(const struct scenario_options *options, double 
     struct error error = scenario_load(&scenario, options);
     if (!error_is(error))
         error = scenario_open(&scenario, &source);
-    if (!error_is(error))
-        *load = job_source_facts(source)->load_recorded;
+    if (!error_is(error)) {
+        const uint32_t gpus = scenario.workload.load_gpus; /* 0: those of the run's cluster */
+        *load = workload_load(job_source_facts(source), gpus != 0 ? gpus : scenario.cluster->gpu_count);
+    }
     job_source_close(source);
     scenario_release(&scenario);
     return error;

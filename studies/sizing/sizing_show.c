@@ -313,7 +313,11 @@ static void add_swings(struct show *show, const struct sizing *sizing)
 
 struct show *sizing_show_new(const struct sizing *sizing, const char *title, const char *command)
 {
-    struct show *show = show_new(title);
+    struct buffer own = {0};
+    buffer_string(&own, "Plan: ");
+    sizing_write_sought(&sizing->options->question, &own);
+    struct show *show = show_new(title != NULL ? title : buffer_c_string(&own));
+    buffer_release(&own);
     if (sizing->is_partial)
         buffer_string(show_line(show, SHOW_WARNING), "Partial: the plan was stopped.");
     sizing_growth_show(show, sizing);

@@ -8,7 +8,7 @@
 #include "reports/show.h"
 #include "studies/sizing/sizing.h"
 
-/* The plan as a document, to be freed with show_free.  command: what runs one of the numbers again, such as "windtunnel
+/* The plan as a document, to be freed with show_free.  title NULL: what is sought.  command: what runs one of the numbers again, such as "windtunnel
  * run main.json"; the settings and the seed are written behind it. */
 struct show *sizing_show_new(const struct sizing *sizing, const char *title, const char *command);
 
