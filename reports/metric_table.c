@@ -9,12 +9,16 @@
 #include "reports/metrics_inside.h"
 
 const struct metric metric_table[METRIC_COUNT] = {
-    [METRIC_ALLOCATION_RATIO] = {"allocation_ratio", NAN, "ratio", BETTER_HIGHER,
-                                 "GPU time allocated to jobs that run / all GPU time of the cluster in the window."},
-    [METRIC_SM_ACTIVE_RATIO] = {"sm_active_ratio", NAN, "ratio", BETTER_HIGHER,
-                                "Allocated GPU time x the SM activity of the job that holds it / "
-                                "all GPU time of the cluster in the window. The activity is what "
-                                "the workload says; not defined if some job that ran has none."},
+    [METRIC_ALLOCATION_RATIO] =
+        {"allocation_ratio", NAN, "ratio", BETTER_HIGHER,
+         "GPU time allocated to jobs that run / all GPU time of the cluster in the window. Work "
+         "that is thrown away and done again counts each time; useful_ratio leaves it out."},
+    [METRIC_SM_ACTIVE_RATIO] =
+        {"sm_active_ratio", NAN, "ratio", BETTER_HIGHER,
+         "Allocated GPU time x the SM activity of the job that holds it / "
+         "all GPU time of the cluster in the window. The activity is what "
+         "the workload says; not defined if some job that ran has none. Work that is thrown away "
+         "and done again counts each time; useful_ratio leaves it out."},
     [METRIC_IDLE_RESERVED_RATIO] =
         {"idle_reserved_ratio", NAN, "ratio", BETTER_LOWER,
          "GPU time that is reserved and idle / all GPU time of the cluster in the window: held for "
@@ -213,6 +217,12 @@ const struct metric metric_table[METRIC_COUNT] = {
                             "Sum over the jobs of GPUs x reference work asked: the demand."},
     [METRIC_ALLOCATED_GPU_H] = {"allocated_gpu_h", NAN, "gpu_h", BETTER_NEITHER,
                                 "Sum over the attempts of GPUs held x run time."},
+    [METRIC_HELD_COST_USD] =
+        {"held_cost_usd", NAN, "usd", BETTER_NEITHER,
+         "allocated_gpu_h x the price of a GPU hour of the pools with the GPU model on which a job "
+         "ran last (the mean over their GPUs, if they differ): what the GPUs that jobs held cost, "
+         "work done twice included. Over the queues it adds up to that of the run; cost_usd has "
+         "the idle GPUs too, and the window alone. Not defined if a pool has no price."},
     [METRIC_GOODPUT_RATIO] = {"goodput_ratio", NAN, "ratio", BETTER_HIGHER,
                               "Sum over the jobs of GPUs x work that was kept / allocated GPU time. Work of a job that "
                               "was killed at its time limit is not kept; limit_gpu_h tells it."},

@@ -65,7 +65,7 @@ static void fill_counts(const struct tally *tally, double *value)
 }
 
 /* The metrics that every group has; the whole run has them too. */
-static void fill_group(const struct group *group, double *value)
+static void fill_group(const struct group *group, bool has_prices, double *value)
 {
     const struct tally *tally = &group->tally;
     uint64_t waited = jobs_in_all(tally) - tally->jobs[END_REJECTED];
@@ -84,6 +84,8 @@ static void fill_group(const struct group *group, double *value)
             (double)tally->sums[SUM_SLOWDOWN_COMPLETED_MICRO] / (double)tally->jobs[END_COMPLETED] / 1e6;
     value[METRIC_ASKED_GPU_H] = milli_ns_to_hours(tally->sums[SUM_ASKED_MILLI_NS]);
     value[METRIC_ALLOCATED_GPU_H] = milli_ns_to_hours(tally->sums[SUM_ALLOCATED_MILLI_NS]);
+    if (has_prices)
+        value[METRIC_HELD_COST_USD] = milli_ns_to_hours(tally->sums[SUM_COST_MILLI_NS_USD]) / 1e6;
     if (tally->sums[SUM_ALLOCATED_MILLI_NS] > 0)
         value[METRIC_GOODPUT_RATIO] =
             (double)tally->sums[SUM_KEPT_MILLI_NS] / (double)tally->sums[SUM_ALLOCATED_MILLI_NS];
@@ -246,7 +248,7 @@ static void fill_whole(const struct metrics *metrics, double *value)
 {
     const struct group *all = &metrics->cuts[CUT_ALL].groups[0];
     const struct group *inference = &metrics->cuts[CUT_CLASS].groups[JOB_INFERENCE];
-    fill_group(all, value);
+    fill_group(all, metrics->has_prices, value);
     value[METRIC_ADMISSION_P99_S] =
         inference->admission.found == 0 ? NAN : time_to_seconds(inference->admission.value[0]);
     value[METRIC_JAIN_FAIRNESS] = jain_fairness(&metrics->cuts[CUT_QUEUE]);
@@ -284,7 +286,7 @@ void metric_values_fill(struct metrics *metrics)
             if (kind == CUT_ALL)
                 fill_whole(metrics, value);
             else
-                fill_group(&cut->groups[cut->order[i]], value);
+                fill_group(&cut->groups[cut->order[i]], metrics->has_prices, value);
             take_values(&cut->metrics[i * per_group], value, from);
         }
     }

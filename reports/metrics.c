@@ -116,7 +116,7 @@ static inline struct cell *cell_of(struct metrics *metrics, const struct job_row
 /* The amounts that a job adds to each of its tallies. */
 struct job_sums {
     uint64_t zero_wait, zero_admission;
-    wide_int asked, allocated, kept, limit;
+    wide_int asked, allocated, cost, kept, limit;
     int64_t slowdown_micro; /* 0: it did not run, or has not ended */
 };
 
@@ -139,6 +139,7 @@ static __attribute__((noinline)) void tally_add(struct tally *tally, const struc
     tally->sums[SUM_WAIT_NS] += row->wait;
     tally->sums[SUM_ASKED_MILLI_NS] += sums->asked;
     tally->sums[SUM_ALLOCATED_MILLI_NS] += sums->allocated;
+    tally->sums[SUM_COST_MILLI_NS_USD] += sums->cost;
     tally->sums[SUM_KEPT_MILLI_NS] += sums->kept;
     tally->sums[SUM_LIMIT_MILLI_NS] += sums->limit;
     tally->admissions[row->source] += row->start != TIME_NEVER;
@@ -240,6 +241,7 @@ static struct error on_job(void *self, const struct job_row *row)
     struct job_sums sums = {
         .asked = (wide_int)row->gpu_milli * row->work_asked,
         .allocated = allocated,
+        .cost = allocated * metrics->prices_micro[row->model < MODEL_SLOT_ANY ? row->model : MODEL_SLOT_ANY],
         .kept = is_over_limit ? 0 : (wide_int)row->gpu_milli * row->work,
         .limit = is_over_limit ? allocated : 0,
         .slowdown_micro = row->start != TIME_NEVER && row->end != TIME_NEVER ? slowdown_micro(row) : 0,
@@ -324,6 +326,22 @@ static struct error on_finished(void *self, const struct run_facts *facts)
     metrics->model_count = count;
     metrics->has_facts = true;
     return ERROR_OK;
+}
+
+void metrics_set_prices(struct metrics *metrics, const struct record_pool *pools, uint32_t count)
+{
+    double gpus[MODEL_SLOTS] = {0}, usd[MODEL_SLOTS] = {0};
+    bool has_all = count > 0;
+    for (uint32_t p = 0; p < count; p++) {
+        const double own = (double)pools[p].node_count * pools[p].gpus_per_node;
+        const uint32_t model = pools[p].model < MODEL_SLOT_ANY ? pools[p].model : MODEL_SLOT_ANY;
+        gpus[model] += own;
+        usd[model] += own * pools[p].price_usd_per_gpu_h;
+        has_all = has_all && (own == 0 || pools[p].price_usd_per_gpu_h > 0);
+    }
+    for (uint32_t m = 0; m < MODEL_SLOTS; m++)
+        metrics->prices_micro[m] = gpus[m] > 0 ? (int64_t)llround(usd[m] / gpus[m] * 1e6) : 0;
+    metrics->has_prices = has_all;
 }
 
 struct record_sink metrics_sink(struct metrics *metrics)

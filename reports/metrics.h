@@ -43,6 +43,10 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *metrics);
 struct record_sink metrics_sink(struct metrics *metrics);
 
+/* The prices of GPU hours, for what the jobs of a queue, a class or another cut cost; before the first row.  A GPU
+ * model whose pools have several prices has their mean over its GPUs.  If a pool has no price, nothing has a cost. */
+void metrics_set_prices(struct metrics *metrics, const struct record_pool *pools, uint32_t count);
+
 /* Compute all metrics.  Call it once, after on_finished. */
 void metrics_finish(struct metrics *metrics);
 

@@ -30,7 +30,8 @@ enum tally_sum {
     SUM_ASKED_MILLI_NS, /* GPU-milli x time */
     SUM_ALLOCATED_MILLI_NS,
     SUM_KEPT_MILLI_NS,
-    SUM_LIMIT_MILLI_NS, /* the part of SUM_ALLOCATED_MILLI_NS of jobs that were killed at their limit */
+    SUM_COST_MILLI_NS_USD, /* SUM_ALLOCATED_MILLI_NS x the price of a GPU hour in millionths of a USD */
+    SUM_LIMIT_MILLI_NS,    /* the part of SUM_ALLOCATED_MILLI_NS of jobs that were killed at their limit */
     SUM_LOST_GPU_NS,
     SUM_PREEMPTED_GPU_NS,
     /* slowdowns in millionths, each rounded down: of jobs that ran and ended, and of jobs that completed */
@@ -184,6 +185,7 @@ enum metric_id {
     METRIC_SLOWDOWN_BOUNDED_COMPLETED_MEAN,
     METRIC_ASKED_GPU_H,
     METRIC_ALLOCATED_GPU_H,
+    METRIC_HELD_COST_USD,
     METRIC_GOODPUT_RATIO,
     METRIC_LIMIT_GPU_H,
     METRIC_LOST_GPU_H,
@@ -304,7 +306,9 @@ struct kind {
 struct metrics {
     struct names *queues;
     struct queue_cache_entry cache[QUEUE_CACHE_SLOTS];
-    struct tally *queue_tallies; /* by id */
+    struct tally *queue_tallies;       /* by id */
+    int64_t prices_micro[MODEL_SLOTS]; /* of a GPU hour in millionths of a USD, by model */
+    bool has_prices;
     size_t queue_capacity;
     struct names *kind_names;
     struct queue_cache_entry kind_cache[KIND_CACHE_SLOTS];

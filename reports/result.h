@@ -9,8 +9,8 @@
  *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor", "duration_factor",
  *                              "communication": {"by_job": 3, "by_row": [120, 7]},
  *                              "assumed": [{"what", "taken", "matters", "setting"}, ...]}, "scenario": {...}},
- *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without; "offered_load" is that of
- *                         workloads/offered_load.h
+ *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without; "offered_load" is that
+ *                         of workloads/offered_load.h
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
  *    "by": {"class": {"training": {...}}, "tenant": {...}, "queue": {...}, "size": {...}, "gpu_model": {...},
  *           "arrived_pct": {"1": {"allocation_ratio": {...}}, "2": ...} (of a workload that fills the cluster)},

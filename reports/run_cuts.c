@@ -43,12 +43,20 @@ static double value_of(const struct metrics *metrics, const char *cut, size_t in
     return cut == NULL ? metrics_value(metrics, metric) : view_cut_value(metrics, cut, index, metric);
 }
 
+/* A cost stands in the tables of a cluster with prices alone. */
+static bool is_shown(const struct metrics *metrics, const struct column *column)
+{
+    return strcmp(column->metric, "held_cost_usd") != 0 || isfinite(metrics_value(metrics, "held_cost_usd"));
+}
+
 /* The heads; columns end with one that has no head. */
-static void open_table(struct show *show, const char *first, const struct column *columns)
+static void open_table(struct show *show, const struct metrics *metrics, const char *first,
+                       const struct column *columns)
 {
     show_table(show, first, NULL);
     for (; columns->head != NULL; columns++)
-        show_column(show, columns->head);
+        if (is_shown(metrics, columns))
+            show_column(show, columns->head);
 }
 
 /* A metric "demand" or "served": of the GPU time asked for. */
@@ -59,7 +67,9 @@ static void add_row(struct show *show, const char *name, const struct metrics *m
     const double asked = value_of(metrics, cut, index, "asked_gpu_h");
     show_row(show, name);
     for (; columns->head != NULL; columns++)
-        if (strcmp(columns->metric, "demand") == 0)
+        if (!is_shown(metrics, columns))
+            continue;
+        else if (strcmp(columns->metric, "demand") == 0)
             show_value(show, view_percent, in_all > 0 ? asked / in_all : NAN);
         else if (strcmp(columns->metric, "served") == 0)
             show_value(show, view_percent, asked > 0 ? value_of(metrics, cut, index, "allocated_gpu_h") / asked : NAN);
@@ -98,6 +108,7 @@ static const struct column cut_columns[] = {{"jobs", "jobs_accepted", view_count
                                             {"over limit GPU h", "limit_gpu_h", view_amount},
                                             {"pending", "jobs_pending", view_count},
                                             {"rejected", "jobs_rejected", view_count},
+                                            {"cost, USD", "held_cost_usd", view_amount},
                                             {0}};
 
 void run_cuts_waits(struct show *show, const struct metrics *metrics, bool has_page)
@@ -111,7 +122,7 @@ void run_cuts_waits(struct show *show, const struct metrics *metrics, bool has_p
     if (has_page)
         run_figure_waits(show, metrics);
     show_on(show, SHOW_WORDS);
-    open_table(show, "class", columns);
+    open_table(show, metrics, "class", columns);
     add_keys(show, metrics, "workload_class", NULL, RUN_CLASSES_SHOWN, columns);
     add_row(show, "all", metrics, NULL, 0, columns);
     show_on(show, SHOW_ALL);
@@ -137,7 +148,7 @@ static void add_cut(struct show *show, const struct metrics *metrics, const char
     if (key_count(metrics, cut) == 0)
         return;
     show_section(show, title);
-    open_table(show, head, cut_columns);
+    open_table(show, metrics, head, cut_columns);
     add_keys(show, metrics, cut, NULL, SIZE_MAX, cut_columns);
 }
 
@@ -154,7 +165,7 @@ static void add_by_demand(struct show *show, const struct metrics *metrics, cons
                      "Ordered by demand, the GPU time asked for. Served is the GPU time held as a share of it: it "
                      "passes 100 % where work was repeated, and stays below where jobs had not run, or not "
                      "finished, at the end.");
-        open_table(show, cut, columns);
+        open_table(show, metrics, cut, columns);
         show_rows_shown(show, shown);
         for (size_t i = 0; i < count && i < max; i++)
             add_row(show, metrics_cut_key(metrics, cut, order[i]), metrics, cut, order[i], columns);
@@ -175,6 +186,7 @@ void run_cuts_queues(struct show *show, const struct metrics *metrics, bool has_
                                             {"p99", "queue_time_p99_s", view_duration},
                                             {"lost GPU h", "lost_gpu_h", view_amount},
                                             {"rejected", "jobs_rejected", view_count},
+                                            {"cost, USD", "held_cost_usd", view_amount},
                                             {0}};
     enum { AT_ONCE = 15 };
     show_on(show, SHOW_WORDS);
@@ -205,7 +217,7 @@ void run_cuts_recorded(struct show *show, const struct metrics *metrics)
     if (!isfinite(metrics_value(metrics, "recorded_jobs")))
         return;
     show_section(show, "Recorded waits");
-    open_table(show, "class", columns);
+    open_table(show, metrics, "class", columns);
     add_keys(show, metrics, "workload_class", "recorded_jobs", RUN_CLASSES_SHOWN, columns);
     for (size_t i = 0; metrics_cut_key(metrics, "size", i) != NULL && i < RUN_CLASSES_SHOWN; i++) {
         struct buffer name = {0};
@@ -238,7 +250,7 @@ void run_cuts_communication(struct show *show, const struct metrics *metrics)
     if (!isfinite(metrics_value(metrics, "communication_gpu_h")))
         return;
     show_section(show, "Communication, GPU h");
-    open_table(show, "class", columns);
+    open_table(show, metrics, "class", columns);
     add_keys(show, metrics, "workload_class", "communication_gpu_h", RUN_CLASSES_SHOWN, columns);
     add_row(show, "all", metrics, NULL, 0, columns);
     add_note(show, "Of the jobs that declare communication. Waiting: GPU time that it took and compute did not hide. "

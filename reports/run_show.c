@@ -196,8 +196,12 @@ static void add_tiles(struct show *show, const struct metrics *metrics, bool is_
     if (metrics_facts(metrics)->offered.kind == OFFERED_BATCH)
         add_makespan_tile(show, metrics);
     add_queue_time_tiles(show, metrics);
+    if (METRIC("useful_ratio") > 0)
+        buffer_string(add_tile(show, metrics, "Useful", "useful_ratio", view_percent),
+                      "of all GPU time was work that is kept");
     if (isfinite(METRIC("allocation_ratio")))
-        buffer_string(add_tile(show, metrics, "Allocated", "allocation_ratio", view_percent), "of all GPU time");
+        buffer_string(add_tile(show, metrics, "Allocated", "allocation_ratio", view_percent),
+                      "of all GPU time, work that was lost included");
     if (isfinite(METRIC("sm_active_ratio")))
         buffer_string(add_tile(show, metrics, "SM-active", "sm_active_ratio", view_percent),
                       is_assumed ? "of all GPU time, as the workload assumes: not measured"
@@ -256,6 +260,7 @@ static void add_gpu_time(struct show *show, const struct metrics *metrics, bool 
         enum plot_colour colour;
     } bars[] = {
         {"allocated", shares.active + shares.inactive, PLOT_SKY},
+        {"useful", METRIC("useful_ratio"), PLOT_PINK},
         {is_assumed ? "SM-active, assumed" : "SM-active", shares.active, PLOT_BLUE},
         {"reserved", shares.reserved, PLOT_ORANGE},
         {"idle", shares.idle, PLOT_GREEN},
@@ -264,7 +269,8 @@ static void add_gpu_time(struct show *show, const struct metrics *metrics, bool 
     add_section(show, "GPU time", view_window_s(metrics));
     show_table(show, "", "<", "share", "GPU h", NULL);
     for (size_t i = 0; i < sizeof bars / sizeof bars[0]; i++) {
-        if (i == 1 && !shares.has_active)
+        if ((bars[i].colour == PLOT_PINK && !(bars[i].ratio > 0)) ||
+            (bars[i].colour == PLOT_BLUE && !shares.has_active))
             continue;
         show_row(show, bars[i].label);
         show_bar(show, bars[i].ratio, bars[i].colour);

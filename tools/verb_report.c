@@ -94,10 +94,13 @@ static struct error report(const struct args *args, struct metrics *metrics, str
     const char *folder = args_operand(args, 0);
     struct record_sink sink = metrics_sink(metrics);
     struct result result;
-    TRY(record_read(folder, &sink));
-    metrics_finish(metrics);
     TRY(result_read(&result, folder));
-    struct error error = write_reports(args, metrics, &result, out);
+    metrics_set_prices(metrics, result.facts.pools, result.facts.pool_count);
+    struct error error = record_read(folder, &sink);
+    if (!error_is(error)) {
+        metrics_finish(metrics);
+        error = write_reports(args, metrics, &result, out);
+    }
     result_release(&result);
     return error;
 }

@@ -8,7 +8,7 @@
 #include "tools/progress_line.h"
 #include "tools/trace_options.h"
 #include "tools/verbs.h"
-#include "workloads/readers/survey.h"
+#include "workloads/readers/unit_question.h"
 
 static void show_survey(const struct args *args, struct survey *survey, struct job_source *source, struct buffer *out)
 {
@@ -17,6 +17,10 @@ static void show_survey(const struct args *args, struct survey *survey, struct j
         survey_json(survey, source, out);
     else
         survey_show(survey, source, out);
+    struct buffer question = {0};
+    if (unit_question(survey, job_source_facts(source), &question))
+        tool_say("warning: %s\n", buffer_c_string(&question));
+    buffer_release(&question);
 }
 
 /* The page needs more of each job than the summary, in the order of submission: the trace is read once more. */

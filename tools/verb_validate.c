@@ -9,7 +9,7 @@
 #include "studies/run/run.h"
 #include "studies/run/unread.h"
 #include "tools/verbs.h"
-#include "workloads/readers/survey.h"
+#include "workloads/readers/unit_question.h"
 
 enum { MODEL_NAME_MAX = 24 };
 enum { JOB_BYTES = 24 }; /* memory of metrics per job; see reports/metrics.h */
@@ -122,10 +122,12 @@ static void add_line(void *self, const char *text)
     buffer_format(out, "%s\n", text);
 }
 
-/* What has no effect, and what would wait for ever: a sentence a line. */
-static void write_warnings(const struct plan *plan, struct buffer *out)
+/* What has no effect, what is questioned, and what would wait for ever: a sentence a line. */
+static void write_warnings(struct plan *plan, struct buffer *out)
 {
     const struct alone *alone = &plan->alone;
+    if (unit_question(&plan->seen, job_source_facts(plan->source), out))
+        buffer_char(out, '\n');
     unread_list(&plan->scenario, plan->source, add_line, out);
     if (alone->waiting > 0)
         buffer_format(out, "%llu of %llu jobs would wait for ever, even alone on this cluster.  Job %s: %s\n",
@@ -133,7 +135,7 @@ static void write_warnings(const struct plan *plan, struct buffer *out)
                       alone->text);
 }
 
-static void json_warnings(const struct plan *plan, struct buffer *out)
+static void json_warnings(struct plan *plan, struct buffer *out)
 {
     struct buffer lines = {0};
     write_warnings(plan, &lines);
@@ -147,7 +149,7 @@ static void json_warnings(const struct plan *plan, struct buffer *out)
     buffer_release(&lines);
 }
 
-static void say_warnings(const struct plan *plan)
+static void say_warnings(struct plan *plan)
 {
     struct buffer lines = {0};
     write_warnings(plan, &lines);
@@ -375,7 +377,7 @@ static void json_communication(const struct plan *plan, struct buffer *out)
     buffer_string(out, "]}");
 }
 
-static void write_json(const struct plan *plan, struct buffer *out)
+static void write_json(struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
     buffer_members(out, "{'cluster': {'name': %s, 'nodes': %u, 'gpus': %u}", cluster->name, cluster->node_count,

@@ -1,7 +1,8 @@
 /* reports/export/export_csv.c -- plain CSV files (RFC 4180), one per table, in a folder.
  *
  * jobs.csv, attempts.csv and timeline.csv have the bytes of the record's files, uncompressed; the others are the
- * tables of rows.h.  The files appear together.
+ * tables of rows.h.  dtypes.json has the type of each column as pandas names it, from the same tables.  The files
+ * appear together.
  *
  * A spreadsheet takes a text for a formula if it begins with = + - @, a tab or a carriage return.  On request such a
  * text gets an apostrophe in front, which makes it a text there (OWASP, CSV Injection). */
@@ -12,7 +13,7 @@
 #include "reports/export/rows.h"
 
 struct csv_files {
-    struct output *outputs[TABLE_COUNT];
+    struct output *outputs[TABLE_COUNT], *dtypes;
     unsigned columns[TABLE_COUNT];
     bool quotes_formulas;
 };
@@ -79,17 +80,39 @@ static struct error open_file(struct csv_files *files, enum row_table table, con
     return ERROR_OK;
 }
 
+/* {"jobs": {"job_id": "Int64", "queue": "string", ...}, ...}: an empty field is a missing value in each of them. */
+static void write_dtypes(struct buffer *out)
+{
+    static const char *const dtypes[] = {[COLUMN_INT] = "Int64",
+                                         [COLUMN_REAL] = "float64",
+                                         [COLUMN_TEXT] = "string",
+                                         [COLUMN_ANY] = "string",
+                                         [COLUMN_LIST] = "string"};
+    buffer_char(out, '{');
+    for (int table = 0; table < TABLE_COUNT; table++) {
+        const struct row_table_facts *facts = &row_tables[table];
+        buffer_members(out, ",\n%s: {", facts->name);
+        for (const struct column *column = facts->columns; column->name != NULL; column++)
+            buffer_members(out, ",\n  %s: %s", column->name, dtypes[column->type]);
+        buffer_char(out, '}');
+    }
+    buffer_string(out, "}\n");
+}
+
 static struct error write_files(struct csv_files *files, const struct export_request *request)
 {
     TRY(output_make_folder(request->out));
     for (int table = 0; table < TABLE_COUNT; table++)
         TRY(open_file(files, (enum row_table)table, request->out));
+    TRY(output_open_inside(&files->dtypes, request->out, "dtypes.json", OUTPUT_PLAIN));
+    write_dtypes(output_buffer(files->dtypes));
     TRY(rows_read(request->record, on_row, files));
+    TRY(output_seal(files->dtypes));
     for (int table = 0; table < TABLE_COUNT; table++)
         TRY(output_seal(files->outputs[table]));
     for (int table = 0; table < TABLE_COUNT; table++)
         TRY(output_commit(&files->outputs[table]));
-    return ERROR_OK;
+    return output_commit(&files->dtypes);
 }
 
 static struct error write_csv(const struct export_request *request)
@@ -98,6 +121,7 @@ static struct error write_csv(const struct export_request *request)
     struct error error = write_files(&files, request);
     for (int table = 0; table < TABLE_COUNT; table++)
         output_discard(&files.outputs[table]); /* outputs left open by an error */
+    output_discard(&files.dtypes);
     return error;
 }
 

@@ -74,7 +74,8 @@ static const struct {
     const char *label, *metric, *head; /* head: in the table of all sides; NULL: not there */
     bool is_told;                      /* in the words of a verdict */
 } wanted[] = {
-    {"Real use (SM-active), of all GPU time", "sm_active_ratio", NULL, true},
+    {"Useful work that is kept, of all GPU time", "useful_ratio", "useful", true},
+    {"SM-active, of all GPU time", "sm_active_ratio", NULL, true},
     {"Allocated, of all GPU time", "allocation_ratio", "allocated", true},
     {"Admission of inference, p99", "admission_p99_s", NULL, true},
     {"Queue time of all jobs, mean", "queue_time_mean_s", "mean wait", false},

@@ -161,6 +161,22 @@ static struct error load_scenario(struct run *run)
     return fork_scenario(run->fork, &run->scenario, &scenario);
 }
 
+static void set_prices(const struct run *run)
+{
+    const struct cluster *cluster = run->scenario.cluster;
+    struct record_pool *pools = mem_zalloc(cluster->pool_count + (size_t)1, sizeof *pools);
+    for (uint32_t p = 0; p < cluster->pool_count; p++) {
+        const struct node_pool *pool = &cluster->pools[p];
+        const struct node_type *type = &cluster->types[pool->type];
+        pools[p] = (struct record_pool){.model = type->gpu_count > 0 ? type->model : MODEL_ANY,
+                                        .node_count = pool->node_count,
+                                        .gpus_per_node = type->gpu_count,
+                                        .price_usd_per_gpu_h = pool->price_usd_per_gpu_h};
+    }
+    metrics_set_prices(run->metrics, pools, cluster->pool_count);
+    mem_free(pools);
+}
+
 struct error run_simulate(struct run *run, const struct run_options *options)
 {
     *run = (struct run){.options = options};
@@ -173,6 +189,7 @@ struct error run_simulate(struct run *run, const struct run_options *options)
     if (run->fork == NULL && (options->out != NULL || options->keeps_arrivals))
         job_source_keep_arrivals(run->source);
     run->metrics = metrics_new();
+    set_prices(run);
     return simulate(run);
 }
 

@@ -136,7 +136,8 @@ static void add_levels(struct show *show, const struct sizing *sizing, const str
 
 static void add_points(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer)
 {
-    static const struct metric_selector shares[] = {{.metric = "allocation_ratio"}, {.metric = "sm_active_ratio"}};
+    static const struct metric_selector shares[] = {
+        {.metric = "useful_ratio"}, {.metric = "allocation_ratio"}, {.metric = "sm_active_ratio"}};
     const struct sizing_point **points = sizing_points_new(answer);
     const char *dot = strrchr(sizing->options->question.path, '.');
     struct buffer title = {0};
@@ -147,6 +148,7 @@ static void add_points(struct show *show, const struct sizing *sizing, const str
     show_table(show, dot != NULL ? dot + 1 : sizing->options->question.path, "runs", NULL);
     for (size_t g = 0; g < sizing->gates.count; g++)
         add_name(show, &sizing->gates.gates[g], show_column);
+    show_column(show, "useful");
     show_column(show, "allocated");
     show_column(show, "SM-active");
     show_column(show, "USD/h");

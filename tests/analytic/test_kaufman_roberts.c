@@ -52,7 +52,7 @@ struct stream {
     uint64_t left;
 };
 
-static double offered_sum(void)
+static double offered_of_all(void)
 {
     double sum = 0;
     for (uint32_t k = 0; k < CLASS_COUNT; k++)
@@ -63,7 +63,7 @@ static double offered_sum(void)
 /* One Poisson stream, split by chance: as good as one of each class. */
 static uint32_t draw_class(struct stream *stream)
 {
-    double u = random_uniform(&stream->kinds) * offered_sum();
+    double u = random_uniform(&stream->kinds) * offered_of_all();
     uint32_t k = 0;
     for (; k + 1 < CLASS_COUNT && u >= offered[k]; k++)
         u -= offered[k];
@@ -91,7 +91,7 @@ static struct error stream_next(void *self, struct job *job, struct job_truth *t
     if (!*has)
         return ERROR_OK;
     stream->left--;
-    stream->submit += time_from_seconds(gsl_ran_exponential(random_gsl(&stream->gaps), DURATION_S / offered_sum()));
+    stream->submit += time_from_seconds(gsl_ran_exponential(random_gsl(&stream->gaps), DURATION_S / offered_of_all()));
     *job = job_default();
     job->submit = stream->submit;
     job->first.request.gpus = 1;
@@ -131,7 +131,7 @@ static void simulate(enum duration duration, uint64_t seed, double blocking[CLAS
     struct run_setup setup = run_setup_default(cluster);
     setup.is_unchecked = true;
     setup.world.queue_limit = 0;
-    setup.world.warmup = time_from_seconds(WARMUP_JOBS * DURATION_S / offered_sum());
+    setup.world.warmup = time_from_seconds(WARMUP_JOBS * DURATION_S / offered_of_all());
     setup.world.sample_interval = TIME_NS_MAX;
     struct record_sink sink = {.self = &tally, .on_job = take_job};
     struct engine_result result = run_source(&setup, job_source_custom(stream_next, &stream), &sink);

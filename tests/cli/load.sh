@@ -185,6 +185,29 @@ awk -v offered="$(value t4 offered_load_ratio)" 'BEGIN { exit !(offered > 1.1999
 run t6r trace.json --set workload.load=1.2 --set workload.load_gpus=cluster --set cluster.pools.h100.nodes=6
 awk -v offered="$(value t6r offered_load_ratio)" 'BEGIN { exit !(offered > 1.1999 && offered < 1.2001) }' ||
     fail "load 1.2 of six nodes is offered as $(value t6r offered_load_ratio)"
+# ---- A batch: 60 jobs of an hour within a minute, on 32 GPUs ----
+
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"
+             for (i = 0; i < 60; i++) print i "," i ",3600,1" }' >trace.csv
+for end in none 2d; do
+    run batch trace.json $([ $end = none ] || echo --set world.end=$end)
+    grep -q '^makespan 2h 00m, 1.07 times its lower bound$' said.out || fail "the batch: $(sed -n 1,6p said.out)"
+    grep -q '^a batch: 60 jobs come in 59 s and run 1h 00m on average; they ask 60 GPU h' said.out &&
+        grep -q '^GPU time in 2h 00m$' said.out || fail "the batch until $end: $(sed -n 1,8p said.out)"
+    grep -q 'offered load' said.out && fail "a batch has a load: $(sed -n 1,6p said.out)"
+    grep -q '"measured_until_s": 7227,' batch/result.json || fail "$end: $(grep measured batch/result.json)"
+    [ "$(value batch makespan_s)" = 7227 ] && [ "$(value batch makespan_bound_s)" = 6750 ] ||
+        fail "makespan $(value batch makespan_s), bound $(value batch makespan_bound_s)"
+    [ -z "$(value batch offered_load_ratio)" ] || fail "a batch of load $(value batch offered_load_ratio)"
+    grep -q '>Makespan<' batch/report.html || fail 'the page does not begin with the makespan'
+done
+run batch trace.json --set world.end=90m
+grep -q '^the makespan is not known: 28 jobs have not ended$' said.out || fail "cut off: $(sed -n 1,6p said.out)"
+run batch trace.json --set workload.load=0.9 --set world.end=1d
+grep -q '^offered load 90.0 %: 60 GPU h asked in 2h 05m$' said.out &&
+    grep -q '^no job came after 2h 05m, but GPU time is measured until the end, at 1d 00h$' said.out ||
+    fail "spread to a load: $(sed -n 1,6p said.out)"
+
 # ---- What cannot be ----
 
 refused 2 run mix.json --set workload.load_gpus=fleet <<'EOF'

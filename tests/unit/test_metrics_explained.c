@@ -22,7 +22,9 @@ static struct metrics *run_with_everything(bool is_closed)
     static const char *const models[] = {"h100-80gb", NULL};
     struct metrics *metrics = metrics_new();
     struct record_sink sink = metrics_sink(metrics);
+    const struct record_pool pool = {.node_count = 1, .gpus_per_node = 4, .price_usd_per_gpu_h = 3.6};
     const struct lost_row lost = {{0}};
+    metrics_set_prices(metrics, &pool, 1);
     struct wait_times waits = {0};
     for (int reason = 1; reason < REASON_COUNT; reason++)
         wait_times_add(&waits, (enum reason)reason, S);

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "tests/support/scratch.h"
-#include "workloads/readers/survey.h"
+#include "workloads/readers/unit_question.h"
 
 enum { JOBS_MAX = 3000 };
 
@@ -105,6 +105,50 @@ TEST(test_no_job_can_be_taken)
     error = job_source_check(source);
     assert_false(error_is(error));
     job_source_close(source);
+}
+
+/* What is asked of run times that are read as seconds, of a trace of `jobs` jobs in this format. */
+static void asks(const char *format, uint32_t jobs, uint32_t low_s, uint32_t high_s, const char *what)
+{
+    struct random_stream stream;
+    struct buffer text = {0}, question = {0};
+    struct survey survey = {0};
+    struct job_source *source;
+    random_stream_init(&stream, 79, "survey", 0);
+    if (strcmp(format, "native") == 0)
+        buffer_string(&text, "job_id,submit_s,duration_s,gpus\n");
+    for (uint32_t j = 0; j < jobs; j++) {
+        const uint32_t duration = low_s + random_below(&stream, high_s - low_s);
+        buffer_format(&text,
+                      strcmp(format, "native") == 0 ? "%u,%u,%u,1\n" : "%u %u 0 %u 1 0 0 1 -1 -1 1 1 1 1 1 1 -1 -1\n",
+                      j + 1, j, duration);
+    }
+    const struct workload_spec spec = {.trace = scratch_write("units", text.bytes, text.length),
+                                       .format = format,
+                                       .processors_per_gpu = 1,
+                                       .is_scanned = true,
+                                       .scan = survey_listener(&survey)};
+    struct error error = job_source_open(&source, &spec, NULL, 1);
+    assert_false(error_is(error));
+    survey_complete(&survey, job_source_facts(source));
+    const bool has = unit_question(&survey, job_source_facts(source), &question);
+    if (has != (what != NULL) || (has && strstr(buffer_c_string(&question), what) == NULL))
+        fail_msg("%s, %u jobs from %u s to %u s: '%s'", format, jobs, low_s, high_s, buffer_c_string(&question));
+    buffer_release(&text);
+    buffer_release(&question);
+    survey_release(&survey);
+    job_source_close(source);
+}
+
+/* Run times of minutes that are read as seconds once gave a run without a queue, and nothing was said. */
+TEST(test_a_doubtful_unit_is_asked_for)
+{
+    asks("native", 200, 1, 100, "minutes or hours");
+    asks("native", 200, 1, 100000, NULL);
+    asks("native", 200, 3600000, 36000000, "milliseconds");
+    asks("native", 200, 100, 200, NULL); /* the median is above a minute */
+    asks("native", 40, 1, 100, NULL);    /* a toy */
+    asks("swf", 200, 1, 100, NULL);      /* its unit is defined */
 }
 
 TEST_GROUP(scratch_make, scratch_remove)

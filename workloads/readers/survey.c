@@ -101,6 +101,15 @@ static void quantiles_of(struct survey_series *series, int64_t scale, double out
         out[i] = (double)series->values[ranks[i]] / (double)scale;
 }
 
+int64_t survey_quantile(struct survey_series *series, int percent)
+{
+    struct random_stream stream;
+    const size_t rank = rank_of(series, percent);
+    random_stream_init(&stream, 0, "survey_pivots", 0);
+    ranks_settle(series->values, 0, series->count, &rank, 1, &stream);
+    return series->values[rank];
+}
+
 static void write_series(struct buffer *out, const char *name, struct survey_series *series, int64_t scale)
 {
     double found[QUANTILE_COUNT];

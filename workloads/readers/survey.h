@@ -39,6 +39,9 @@ struct survey_series { /* one number per job */
 double survey_mean(const struct survey_series *series, int64_t scale);
 double survey_total(const struct survey_series *series, int64_t scale);
 
+/* The value of this percentile by nearest rank, of a series that is not empty; changes the order in it.  O(n). */
+int64_t survey_quantile(struct survey_series *series, int percent);
+
 enum { SURVEY_COMMUNICATIONS_MAX = 33 }; /* plan, own and what topologies/communication.h names */
 
 struct survey {
