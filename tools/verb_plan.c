@@ -133,7 +133,7 @@ static int seek(struct verb *verb)
 /* Options that belong to a question that is sought. */
 static struct error refuse_others(const struct args *args)
 {
-    static const char *const others[] = {"nodes", "smallest", "largest", "growth", "quarters", "with", "budget",
+    static const char *const others[] = {"nodes", "smallest", "largest", "growth", "quarters",  "with", "budget",
                                          "pool",  "tornado",  "runs",    "alpha",  "lead-time", NULL};
     for (size_t o = 0; others[o] != NULL; o++)
         if (args_string(args, others[o]) != NULL)
