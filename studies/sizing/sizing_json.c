@@ -20,8 +20,11 @@ static void write_level(const struct sizing_judgement *judgement, const struct s
         const struct sizing_point one = {.runs = &point->runs[r], .run_count = 1};
         buffer_members(out, ", %g", sizing_point_mean(&one, &judgement->gate->of));
     }
-    buffer_members(out, "], 'fit': %g, 'fit_low': %g, 'fit_high': %g}", judgement->fit, judgement->fit_low,
+    buffer_members(out, "], 'fit': %g, 'fit_low': %g, 'fit_high': %g", judgement->fit, judgement->fit_low,
                    judgement->fit_high);
+    if (point->has_replay)
+        buffer_members(out, ", 'replay': %g", values_number(&point->replay.values, &judgement->gate->of));
+    buffer_char(out, '}');
 }
 
 static void write_reversals(const struct sizing_answer *answer, struct buffer *out)

@@ -8,6 +8,7 @@
 #include "reports/gates.h"
 #include "sim/scenario/scenario.h"
 #include "studies/run/kept_runs.h"
+#include "studies/run/replay_shake.h"
 #include "studies/run/run.h"
 
 /* ---- inputs ---- */
@@ -196,6 +197,13 @@ static struct error resolve(struct making *making, size_t combination, char hex[
     struct error error = load_whole(&scenario, &options);
     if (error_is(error))
         return place_error(making, levels, error);
+    if (making->options->file->seed_count > 1 &&
+        replay_shake_apply(scenario.resolved, &options, &plan->arena, &options)) { /* else all seeds were one run */
+        scenario_release(&scenario);
+        error = load_whole(&scenario, &options);
+        if (error_is(error))
+            return place_error(making, levels, error);
+    }
     error = add_inputs(plan, &scenario, options.path);
     if (!error_is(error)) {
         run_configuration_hash(plan->version, &scenario, &(struct run_digests){planned_digest, plan}, hex);

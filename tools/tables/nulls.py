@@ -267,7 +267,7 @@ def judge(args, cases, gates, open_cases):
         if spent_s() > 60 * args.minutes:
             complain(f"stopped after {args.minutes:g} minutes of processor time")
             break
-        before.append(case.run(args, gates, ()))
+        before.append(case.run(args, gates, ("--exact",)))
         after.append(case.run(args, gates, ("--shake", args.shake, "--seeds-max", str(args.seeds_max))))
         if after[-1]["state"] == "inconclusive":
             open_cases.append((case, after[-1]["seeds_needed"]))
