@@ -134,7 +134,7 @@ cat >anomaly.json <<'END'
  "workload": {"trace": "anomaly.csv"}, "policy": {"preset": "fifo"}}
 END
 plan 0 anomaly.json --exact --level 'queue_time_mean_s<=350'
-says said.out '^The least number of nodes of the pool p that meets the service levels is 7\. It is exact'
+says said.out '^The least number of nodes of the pool p that meets the service levels is 7\. One run of each number'
 says said.out '^More is not always better here: queue_time_mean_s is worse with 6 than with 5, by 28 s\.'
 says said.out 'The levels are met with 5 too, but not with some between'
 
