@@ -297,6 +297,25 @@ void buffer_visible(struct buffer *buffer, struct text text)
         buffer_text(buffer, text_visible(text, &bytes, room));
 }
 
+void buffer_shell(struct buffer *buffer, struct text word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=:,+@%";
+    bool is_plain = word.length > 0;
+    for (size_t i = 0; i < word.length; i++)
+        is_plain = is_plain && word.at[i] != '\0' && strchr(plain, word.at[i]) != NULL;
+    if (is_plain) {
+        buffer_text(buffer, word);
+        return;
+    }
+    buffer_char(buffer, '\'');
+    for (size_t i = 0; i < word.length; i++)
+        if (word.at[i] == '\'')
+            buffer_string(buffer, "'\\''");
+        else
+            buffer_char(buffer, word.at[i]);
+    buffer_char(buffer, '\'');
+}
+
 void buffer_csv(struct buffer *buffer, struct text text)
 {
     struct text rest = text, piece;

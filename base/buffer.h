@@ -73,11 +73,14 @@ void buffer_members(struct buffer *buffer, const char *json, ...) LIKE_PRINTF(2,
 /* Each format has one function for the names that stand in it, and no writer escapes them itself:
  *   JSON buffer_json; CSV buffer_csv, and line_text (sim/record/record_text.h) with the same bytes; HTML, XML and SVG
  *   buffer_html; OpenMetrics buffer_label; a line of another text file, such as SWF's comments, buffer_visible; a
- *   terminal buffer_shown.  SQL gets values, not text.
+ *   terminal buffer_shown; a command line of a shell buffer_shell.  SQL gets values, not text.
  * tests/cli/names.sh writes names of all kinds in all formats and reads them back. */
 
 /* As text_visible: no control character, and UTF-8. */
 void buffer_visible(struct buffer *buffer, struct text text);
+
+/* One word of a command line for sh: as it is, or in single quotes. */
+void buffer_shell(struct buffer *buffer, struct text word);
 
 /* One CSV field after RFC 4180, quoted where needed, and visible. */
 void buffer_csv(struct buffer *buffer, struct text text);

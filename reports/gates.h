@@ -4,8 +4,9 @@
  *             {"metric": "allocation_ratio", "max_decrease": 0.01},
  *             {"metric": "queue_time_p95_s", "queue": "prod", "max": "10m", "side": "new"}]
  *
- * Of a scenario, or of a file of its own: {"gates": [...]} or the array alone.  A gate selects a metric as a service
- * level does.  Its bound:
+ * Of a scenario, or of a file of its own: {"gates": [...]} or the array alone.  A file may also hold the other rules of
+ * the judge: {"gates": [...], "seeds": 20, "alpha": 0.01}, the number of seeds and `alpha` below.  A gate selects a
+ * metric as a service level does.  Its bound:
  *   max_increase, max_decrease   of the candidate against the base, in pairs by seed: "5%" of the base's mean, or an
  *                                amount in the metric's unit (0.01; "10m" or 600 for seconds).  It may be negative:
  *                                {"max_increase": "-5%"} asks for a decrease of at least 5 %.
@@ -67,16 +68,21 @@ struct gate {
 struct gates {
     const struct gate *gates; /* texts in the arena */
     size_t count;
+    double alpha;      /* of a file; 0: not given */
+    size_t seed_count; /* of a file; 0: not given */
 };
 
 /* ---- Reading ---- */
 
-enum { GATES_MAX = 256 };
+enum { GATES_MAX = 256, GATES_SEEDS_MAX = 1000 };
+#define GATES_ALPHA_MIN 1e-6
+#define GATES_ALPHA_MAX 0.5
 
 /* Read the array; absent: none.  Fails through the sticky error. */
 struct gates gates_read(const struct json_value *value, struct arena *arena);
 
-/* The root of a file that holds {"gates": [...]} or the array.  Fails through the sticky error. */
+/* The root of a file that holds {"gates": [...]} and perhaps the other rules, or the array.  Fails through the sticky
+ * error. */
 struct gates gates_of_root(const struct json_value *root, struct arena *arena);
 
 /* The text of a file that holds {"gates": [...]} or the array.  ERROR_CONFIG. */
@@ -89,6 +95,9 @@ struct error gates_of_scenario(const char *name, const char *scenario_json, stru
 /* Once the sides are known: every `side` is one of them (NULL-terminated; the first is the base), and no gate against
  * the base is for the base itself.  ERROR_CONFIG at the gate's place. */
 struct error gates_check_sides(const struct gates *gates, const char *const *sides) MUST_CHECK;
+
+/* Do both bound the same metric of the same side in the same direction, by whatever amount? */
+bool gate_is_alike(const struct gate *a, const struct gate *b);
 
 /* Is it for this side?  Without `side` a gate is for all but the base. */
 bool gate_is_for(const struct gate *gate, const char *side, bool is_base);

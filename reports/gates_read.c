@@ -124,7 +124,7 @@ struct gates gates_read(const struct json_value *value, struct arena *arena)
         struct json_value item = json_array_item(value, i);
         gate_read(&item, arena, gates, &count);
     }
-    return (struct gates){gates, count};
+    return (struct gates){.gates = gates, .count = count};
 }
 
 /* ---- Files ---- */
@@ -137,8 +137,15 @@ struct gates gates_of_root(const struct json_value *root, struct arena *arena)
     json_object_open(&object, root);
     json_need(&object, "gates");
     const struct json_value array = json_member(&object, "gates");
+    const int64_t seeds = json_get_int(&object, "seeds", 1, GATES_SEEDS_MAX, 0);
+    const double alpha = json_get_real(&object, "alpha", GATES_ALPHA_MIN, GATES_ALPHA_MAX, 0);
     json_object_close(&object);
-    return error_is(*root->error) ? (struct gates){0} : gates_read(&array, arena);
+    if (error_is(*root->error))
+        return (struct gates){0};
+    struct gates gates = gates_read(&array, arena);
+    gates.seed_count = (size_t)seeds;
+    gates.alpha = alpha;
+    return gates;
 }
 
 struct error gates_of_file(const char *path, struct text text, struct arena *arena, struct gates *out)
@@ -172,6 +179,12 @@ struct error gates_of_scenario(const char *name, const char *scenario_json, stru
 }
 
 /* ---- Sides ---- */
+
+bool gate_is_alike(const struct gate *a, const struct gate *b)
+{
+    const bool is_same_side = a->side == NULL || b->side == NULL ? a->side == b->side : strcmp(a->side, b->side) == 0;
+    return is_same_side && a->bound == b->bound && metric_selector_is_same(&a->of, &b->of);
+}
 
 bool gate_is_for(const struct gate *gate, const char *side, bool is_base)
 {

@@ -253,6 +253,33 @@ static struct error check_records(const struct compare_sides *sides)
     return ERROR_OK;
 }
 
+/* What stands in the scenario of each folder cannot be named for both at once. */
+static struct error find_change(struct compare_sides *sides, const char *folder)
+{
+    static const char *const others[] = {"policy",     "side",          "trace",   "cluster", "baseline",
+                                         "rerun-base", "save-baseline", "fork-at", "plugin"};
+    const struct args *args = sides->args;
+    const char *jobs = args_string(args, "jobs-of");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (args_string(args, others[i]) != NULL)
+            return error_new(ERROR_USAGE, "'--%s' cannot be used with --base-dir: each side has that of its folder",
+                             others[i]);
+    if (args_operand_count(args) > 0)
+        return error_new(ERROR_USAGE, "with --base-dir the sides are two folders: name the scenario with --scenario");
+    if (jobs != NULL && strcmp(jobs, "base") != 0 && strcmp(jobs, "change") != 0)
+        return error_new(ERROR_USAGE, "'--jobs-of' must be base or change, got '%s'", jobs);
+    struct proposal_options options = {.folder = folder,
+                                       .scenario = shared_options(sides, NULL),
+                                       .gates = args_string(args, "gates"),
+                                       .runs_base_jobs = jobs != NULL && strcmp(jobs, "base") == 0};
+    options.scenario.path = args_string(args, "scenario");
+    sides->is_change = true;
+    TRY(proposal_open(&sides->proposal, &options));
+    for (size_t i = 0; i < PROPOSAL_SIDES; i++)
+        TRY(add_side(sides, sides->proposal.sides[i].name, folder, &sides->proposal.sides[i]));
+    return ERROR_OK;
+}
+
 static struct error find_all(struct compare_sides *sides)
 {
     size_t policy_count, value_count;
@@ -300,13 +327,19 @@ static struct error find_all(struct compare_sides *sides)
 struct error compare_sides_read(struct compare_sides *sides, const struct args *args)
 {
     *sides = (struct compare_sides){.args = args};
+    const char *folder = args_string(args, "base-dir");
     TRY(find_sets(sides));
+    if (folder != NULL)
+        return find_change(sides, folder);
+    if (args_string(args, "jobs-of") != NULL)
+        return error_new(ERROR_USAGE, "'--jobs-of' is for --base-dir");
     return find_all(sides);
 }
 
 void compare_sides_release(struct compare_sides *sides)
 {
     baseline_release(&sides->baseline);
+    proposal_release(&sides->proposal);
     arena_release(&sides->arena);
     *sides = (struct compare_sides){0};
 }

@@ -4,9 +4,12 @@
  *   windtunnel compare --trace T --cluster C --policy fifo --policy kai
  *   windtunnel compare --scenario S --policy fifo --policy mine=./mine.json --baseline base.json
  *
+ *   windtunnel compare --base-dir base --scenario scenario.json --gates gates.json
+ *
  * A side has the name before '=', else that of its file, its folder or its policy; a number behind it makes it
  * distinct.
- * The baseline comes first, then the operands, the policies, and the new names of --side.
+ * The baseline comes first, then the operands, the policies, and the new names of --side.  With --base-dir there are
+ * two: what studies/comparison/proposal.h makes of the folder.
  *
  *   struct compare_sides sides;
  *   struct error error = compare_sides_read(&sides, args);
@@ -20,6 +23,7 @@
 
 #include "studies/comparison/baseline.h"
 #include "studies/comparison/comparison.h"
+#include "studies/comparison/proposal.h"
 #include "tools/args.h"
 
 struct compare_sides {
@@ -27,7 +31,9 @@ struct compare_sides {
     size_t count;
     const struct args *args;
     struct baseline baseline; /* of --baseline */
-    const char **sets;        /* of all sides: --blocks, --shake, then --set */
+    struct proposal proposal; /* of --base-dir */
+    bool is_change;
+    const char **sets; /* of all sides: --blocks, --shake, then --set */
     size_t set_count;
     struct arena arena;
 };

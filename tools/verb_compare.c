@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 
 #include "base/input.h"
 #include "base/output.h"
@@ -19,13 +21,28 @@ enum {
     STATUS_OPEN = 11, /* inconclusive or incomplete */
 };
 
-static volatile sig_atomic_t caught_signal;
+/* A signal, or COMPARISON_TIME_IS_UP; 0: go on. */
+static volatile sig_atomic_t stopped_by;
 
 /* The first signal ends the comparison with what is done, the second ends the program. */
 static void on_signal(int number)
 {
-    caught_signal = number;
+    stopped_by = number;
     signal(number, SIG_DFL);
+}
+
+static void on_time(int number)
+{
+    (void)number;
+    if (stopped_by == 0)
+        stopped_by = COMPARISON_TIME_IS_UP;
+}
+
+static time_ns real_time(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * TIME_NS_PER_S + now.tv_nsec;
 }
 
 struct compare {
@@ -38,6 +55,8 @@ struct compare {
     struct comparison_folder folder; /* of --out */
     struct verdicts verdicts;        /* of --assumptions */
     struct progress_line progress;
+    time_ns time; /* of --time; 0: not given */
+    struct buffer command;
     struct arena arena;
 };
 
@@ -47,10 +66,11 @@ static struct error read_seeds(struct compare *compare)
 {
     const char *value = args_string(compare->args, "seeds");
     int64_t count;
-    compare->options.is_sequential = value == NULL || strcmp(value, "auto") == 0;
+    const size_t of_gates = compare->options.gates != NULL ? compare->options.gates->seed_count : 0;
+    compare->options.is_sequential = value == NULL ? of_gates == 0 : strcmp(value, "auto") == 0;
     TRY(args_int64(compare->args, "seeds-max", 1, COMPARISON_SEEDS_MAX, COMPARISON_SEEDS_SEQUENTIAL, &count));
-    compare->options.seed_count = (size_t)count;
-    if (compare->options.is_sequential)
+    compare->options.seed_count = value == NULL && of_gates > 0 ? of_gates : (size_t)count;
+    if (compare->options.is_sequential || value == NULL)
         return ERROR_OK;
     if (args_string(compare->args, "seeds-max") != NULL)
         return error_new(ERROR_USAGE,
@@ -77,7 +97,9 @@ static struct error read_gates(struct compare *compare)
     const char *path = args_string(compare->args, "gates");
     char *bytes;
     size_t length;
-    if (path == NULL)
+    if (compare->sides.is_change)
+        compare->options.gates = &compare->sides.proposal.gates;
+    if (path == NULL || compare->sides.is_change)
         return ERROR_OK;
     TRY(input_read_all(path, GATES_BYTES_MAX, &bytes, &length));
     struct error error = gates_of_file(path, (struct text){bytes, length}, &compare->arena, &compare->gates);
@@ -115,9 +137,58 @@ static struct error open_folder(struct compare *compare)
 /* As for `windtunnel run`: while inputs are read, a signal ends the program at once. */
 static struct error begin(void *self)
 {
+    const struct compare *compare = self;
+    const struct itimerval timer = {.it_value = {.tv_sec = compare->time / TIME_NS_PER_S,
+                                                 .tv_usec = compare->time % TIME_NS_PER_S / TIME_NS_PER_US}};
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
+    signal(SIGALRM, on_time);
+    if (compare->time > 0)
+        setitimer(ITIMER_REAL, &timer, NULL);
     return open_folder(self);
+}
+
+/* What was typed, but for what it writes, where, and on how many cores: the same verdict is had with it again. */
+static void write_command(struct compare *compare)
+{
+    static const char *const dropped[] = {"--format", "-f", "--write", "--out", "-o", "--jobs", "-j", NULL};
+    buffer_string(&compare->command, "windtunnel");
+    for (char *const *word = tool_arguments(); word != NULL && *word != NULL; word++) {
+        bool is_dropped = strcmp(*word, "--quiet") == 0 || strcmp(*word, "-q") == 0, has_next = false;
+        for (const char *const *name = dropped; *name != NULL && !is_dropped; name++) {
+            const size_t length = strlen(*name);
+            const bool is_long = (*name)[1] == '-';
+            has_next = strcmp(*word, *name) == 0;
+            is_dropped = has_next || (strncmp(*word, *name, length) == 0 && (!is_long || (*word)[length] == '='));
+        }
+        word += has_next && word[1] != NULL;
+        if (is_dropped)
+            continue;
+        buffer_char(&compare->command, ' ');
+        buffer_shell(&compare->command, text_of(*word));
+    }
+}
+
+static struct error read_time(struct compare *compare)
+{
+    const char *value = args_string(compare->args, "time");
+    if (value == NULL || (time_parse_duration(text_of(value), &compare->time) && compare->time >= TIME_NS_PER_S))
+        return ERROR_OK;
+    struct error error = error_new(ERROR_USAGE, "'--time' must be a duration of at least a second, got '%s'", value);
+    error_set_hint(&error, "a number of seconds, or one with a unit: 90s, 10m, 2h");
+    return error;
+}
+
+static struct error read_alpha(struct compare *compare)
+{
+    const char *value = args_string(compare->args, "alpha");
+    double *alpha = &compare->options.alpha;
+    if (compare->options.gates != NULL && compare->options.gates->alpha > 0)
+        *alpha = compare->options.gates->alpha;
+    if (value == NULL ||
+        (text_to_double(text_of(value), alpha) && *alpha >= GATES_ALPHA_MIN && *alpha <= GATES_ALPHA_MAX))
+        return ERROR_OK;
+    return error_new(ERROR_USAGE, "'--alpha' must be a number from 0.000001 to 0.5, got '%s'", value);
 }
 
 /* All sides go on from a moment of the record that stands in place of the scenario. */
@@ -142,7 +213,7 @@ static struct error read_fork(struct compare *compare)
 static struct error read_options(struct compare *compare)
 {
     const struct args *args = compare->args;
-    const char *alpha = args_string(args, "alpha"), *format = args_string(args, "format");
+    const char *format = args_string(args, "format");
     const char *scratch = getenv("TMPDIR");
     int64_t workers;
     compare->options = (struct comparison_options){.version = WINDTUNNEL_VERSION,
@@ -150,24 +221,27 @@ static struct error read_options(struct compare *compare)
                                                    .alpha = 0.05,
                                                    .finds_first = !args_flag(args, "no-why"),
                                                    .scratch = scratch != NULL ? scratch : "/tmp",
-                                                   .stop = &caught_signal,
+                                                   .stop = &stopped_by,
+                                                   .clock = real_time,
                                                    .on_begin = begin,
                                                    .begin_self = compare,
                                                    .on_progress = show_progress,
                                                    .progress_self = &compare->progress};
-    if (alpha != NULL && (!text_to_double(text_of(alpha), &compare->options.alpha) ||
-                          !(compare->options.alpha >= 1e-6 && compare->options.alpha <= 0.5)))
-        return error_new(ERROR_USAGE, "'--alpha' must be a number from 0.000001 to 0.5, got '%s'", alpha);
     if (format != NULL)
         TRY(read_format(format, &compare->format));
     TRY(args_int64(args, "jobs", 1, WORKERS_MAX, (int64_t)worker_core_count(), &workers));
     compare->options.worker_count = (size_t)workers;
     compare->show.is_all = args_flag(args, "all");
     TRY(read_metric(compare));
-    TRY(read_seeds(compare));
-    TRY(read_gates(compare));
+    TRY(read_time(compare));
     TRY(read_fork(compare));
     TRY(compare_sides_read(&compare->sides, args));
+    TRY(read_gates(compare));
+    TRY(read_seeds(compare));
+    TRY(read_alpha(compare));
+    write_command(compare);
+    compare->options.command = buffer_c_string(&compare->command);
+    compare->options.proposal = compare->sides.is_change ? &compare->sides.proposal : NULL;
     compare->options.side_count = compare->sides.count;
     return ERROR_OK;
 }
@@ -245,6 +319,8 @@ static int verdict_status(const struct comparison *comparison)
 static struct error write_page(struct compare *compare, const struct comparison *comparison)
 {
     bool has_pairs = !comparison->is_partial;
+    if (args_string(compare->args, "out") != NULL && comparison->is_same)
+        tool_say("no page in %s: nothing differs between the sides\n", args_string(compare->args, "out"));
     if (compare->folder.path == NULL)
         return ERROR_OK;
     for (size_t side = 1; side < comparison->side_count; side++)
@@ -300,10 +376,11 @@ int verb_compare(const struct args *args)
     comparison_release(&comparison);
     comparison_folder_release(&compare.folder);
     compare_sides_release(&compare.sides);
+    buffer_release(&compare.command);
     arena_release(&compare.arena);
-    if (caught_signal != 0) {
-        signal(caught_signal, SIG_DFL);
-        raise(caught_signal);
+    if (stopped_by != 0 && stopped_by != COMPARISON_TIME_IS_UP) {
+        signal(stopped_by, SIG_DFL);
+        raise(stopped_by);
     }
     return status;
 }

@@ -219,6 +219,13 @@ static bool has_open_load(json_t *workload)
     return json_number_value(json_object_get(workload, "load")) > 0 || json_object_get(synth, "load_whole_gpu") != NULL;
 }
 
+uint32_t scenario_open_load_gpus(const struct scenario *scenario)
+{
+    json_t *workload = list_at(scenario->doc, "workload", NULL);
+    const bool is_word = json_is_string(json_object_get(workload, "load_gpus"));
+    return is_word || has_open_load(workload) ? scenario->cluster->gpu_count : 0;
+}
+
 /* A load is relative to the GPUs of the named cluster before overrides: these change what the cluster can do, not what
  * the jobs ask for.  The number is written into the scenario, so that its resolved text gives the same load. */
 static struct error fix_load(struct scenario *scenario, const struct scenario_options *options)

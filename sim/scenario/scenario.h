@@ -84,6 +84,10 @@ void scenario_release(struct scenario *scenario);
 /* The title of its page: `title`, else `name`; NULL: neither is given.  Borrowed. */
 const char *scenario_title(const struct scenario *scenario);
 
+/* The GPUs of its cluster, if some load of its workload is relative to them because the scenario gives no number of its
+ * own; 0: none is.  With another cluster its jobs would be others, unless workload.load_gpus is set to this. */
+uint32_t scenario_open_load_gpus(const struct scenario *scenario);
+
 /* The policy preset named by `value`, as a document that the caller owns; an unknown name is an error at `value`. */
 struct error scenario_preset_doc(struct json_doc **doc, const struct json_value *value) MUST_CHECK;
 

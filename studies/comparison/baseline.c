@@ -39,6 +39,22 @@ void baseline_scenario_digest(const char *scenario_json, char hex[33])
     json_decref(root);
 }
 
+/* ---- What is kept ---- */
+
+static bool is_always_kept(const struct metric_selector *of)
+{
+    return of->cut == NULL || strcmp(of->cut, "class") == 0 || strcmp(of->cut, "workload_class") == 0;
+}
+
+bool baseline_keeps(const struct baseline *baseline, const struct metric_selector *of)
+{
+    for (size_t run = 0; run < baseline->run_count; run++)
+        for (size_t i = 0; i < baseline->runs[run].values.count; i++)
+            if (metric_selector_is_same(&baseline->runs[run].values.list[i].of, of))
+                return true;
+    return is_always_kept(of);
+}
+
 /* ---- Writing ---- */
 
 static bool is_gated(const struct gates *gates, const struct metric_selector *of)
@@ -54,8 +70,7 @@ static bool is_gated(const struct gates *gates, const struct metric_selector *of
 
 static bool is_kept(const struct gates *gates, const struct metric_selector *of)
 {
-    return of->cut == NULL || strcmp(of->cut, "class") == 0 || strcmp(of->cut, "workload_class") == 0 ||
-           is_gated(gates, of);
+    return is_always_kept(of) || is_gated(gates, of);
 }
 
 /* Objects may be written in pieces: what the last row had open is closed when another cut or key begins. */

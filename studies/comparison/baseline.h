@@ -35,6 +35,9 @@ struct baseline {
 struct error baseline_read(struct baseline *out, const char *path) MUST_CHECK;
 void baseline_release(struct baseline *baseline);
 
+/* Does it keep such values?  Those of the whole run, of classes and of workload classes always. */
+bool baseline_keeps(const struct baseline *baseline, const struct metric_selector *of);
+
 /* Keep the runs of a side, all of which are done. */
 struct comparison;
 struct error baseline_save(const char *path, const struct comparison *comparison, size_t side) MUST_CHECK;

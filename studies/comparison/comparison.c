@@ -4,6 +4,7 @@
 
 #include "studies/comparison/baseline.h"
 #include "studies/comparison/comparison_inside.h"
+#include "studies/comparison/proposal.h"
 #include "studies/run/chance.h"
 #include "studies/run/run.h"
 
@@ -88,11 +89,33 @@ static struct error check_baseline(const struct comparison *comparison, const st
     return ERROR_OK;
 }
 
+/* A gate of a cut that it did not keep could never be decided. */
+static struct error check_kept(const struct gates *gates, const struct baseline *baseline)
+{
+    for (size_t g = 0; g < gates->count; g++) {
+        const struct gate *gate = &gates->gates[g];
+        if (baseline_keeps(baseline, &gate->of))
+            continue;
+        struct buffer name = {0};
+        metric_selector_write(&gate->of, &name);
+        struct error error = error_new(ERROR_CONFIG, "the baseline %s has no values of '%s', which a gate selects",
+                                       baseline->path, buffer_c_string(&name));
+        buffer_release(&name);
+        error_set_hint(&error, "make it again with these gates: --gates FILE --save-baseline %s", baseline->path);
+        return error;
+    }
+    return ERROR_OK;
+}
+
 static struct error check_baselines(const struct comparison *comparison)
 {
-    for (size_t side = 0; side < comparison->side_count; side++)
-        if (comparison->options->sides[side].baseline != NULL)
-            TRY(check_baseline(comparison, comparison->options->sides[side].baseline));
+    for (size_t side = 0; side < comparison->side_count; side++) {
+        const struct baseline *baseline = comparison->options->sides[side].baseline;
+        if (baseline == NULL)
+            continue;
+        TRY(check_baseline(comparison, baseline));
+        TRY(check_kept(&comparison->gates, baseline));
+    }
     return ERROR_OK;
 }
 
@@ -205,6 +228,16 @@ static bool is_stopped(const struct comparison *comparison)
     return comparison->options->stop != NULL && *comparison->options->stop != 0;
 }
 
+/* Has each side a run with each of so many seeds? */
+static bool is_whole(const struct comparison *comparison, size_t seed_count)
+{
+    for (size_t side = 0; side < comparison->side_count; side++)
+        for (size_t seed = 0; seed < seed_count && !comparison->sides[side].is_fixed; seed++)
+            if (comparison->sides[side].runs[seed].state == COMPARISON_RUN_MISSING)
+                return false;
+    return true;
+}
+
 static bool is_without_chance(const struct comparison *comparison)
 {
     for (size_t side = 0; side < comparison->side_count; side++)
@@ -230,12 +263,25 @@ static struct error run_looks(struct comparison *comparison, bool may_be_exact)
     }
     for (size_t look = 0; look < looks.count; look++) {
         TRY(comparison_run_seeds(comparison, look > 0 ? looks.n[look - 1] : 0, looks.n[look]));
-        comparison->seed_count = looks.n[look];
-        comparison_judge(comparison, &looks, look);
-        if (is_stopped(comparison) || (has_looks && comparison_is_settled(comparison)))
+        const bool is_cut = !is_whole(comparison, looks.n[look]);
+        if (look == 0 || !is_cut || !comparison_is_time_up(comparison)) { /* else the look before it stands */
+            comparison->seed_count = looks.n[look];
+            comparison_judge(comparison, &looks, look);
+        }
+        if (has_looks && !is_cut && comparison_is_settled(comparison))
+            break;
+        comparison->is_time_up = comparison_is_time_up(comparison) && (is_cut || look + 1 < looks.count);
+        if (is_stopped(comparison))
             break;
     }
     return ERROR_OK;
+}
+
+/* Does the change change no run? */
+static bool is_same(const struct comparison *comparison)
+{
+    const struct proposal *proposal = comparison->options->proposal;
+    return proposal != NULL && proposal_count(proposal, PROPOSAL_OF_SIDES) == 0;
 }
 
 static struct error no_run(const struct comparison *comparison)
@@ -268,13 +314,19 @@ struct error comparison_run(struct comparison *comparison, const struct comparis
     if (options->fork != NULL)
         TRY(fork_open(&comparison->moment, options->fork, options->fork_at, &options->sides[0].scenario));
     TRY(open_sides(comparison, &may_be_exact));
+    if (is_same(comparison)) {
+        comparison->is_same = true;
+        comparison->seed_count = 0;
+        return ERROR_OK;
+    }
     if (options->on_begin != NULL)
         TRY(options->on_begin(options->begin_self));
     TRY(open_programs(comparison));
     if (options->fork != NULL)
         TRY(fork_replay(&comparison->moment, &(struct fork_how){.stop = options->stop}));
     TRY(run_looks(comparison, may_be_exact));
-    comparison->is_partial = is_stopped(comparison);
+    comparison->is_partial =
+        is_stopped(comparison) && !(comparison_is_time_up(comparison) && is_whole(comparison, comparison->seed_count));
     comparison_find_long(comparison);
     comparison_find_warnings(comparison);
     return comparison->run_count == comparison->failed_count ? no_run(comparison) : ERROR_OK;

@@ -21,6 +21,10 @@
  * Law: the result depends on the sides, the seeds and the gates only, not on the number of workers.  A run that fails
  * is left out on both sides of its pair, and told.
  *
+ * Law: a candidate with a run that fails by what it runs, not for lack of a file, a process or memory, has failed if
+ * the base has runs and none of them failed: it is no matter of doubt.  So has one that hangs: when the time is up its
+ * run with the first seed has had several times the time of the base's.  tests/cli/failed_side.sh checks it.
+ *
  * It does not: print, or choose the exit status.
  */
 #ifndef STUDIES_COMPARISON_COMPARISON_H
@@ -41,6 +45,7 @@ enum {
     COMPARISON_SEEDS_MAX = 1000,
     COMPARISON_SEEDS_SEQUENTIAL = 40, /* the last look */
     COMPARISON_SEEDS_PLAIN = 5,       /* if is_sequential, but there are no gates */
+    COMPARISON_TIME_IS_UP = 1000,     /* a value of `stop` that is no signal */
 };
 
 /* A side; just one of record, baseline and scenario. */
@@ -66,7 +71,10 @@ struct comparison_options {
     bool finds_first;           /* seek the first decision in which each candidate differs from the base */
     const char *scratch;        /* an existing folder, for the records of other programs; needed if a side has one */
     const char *const *records; /* by side: the folder for the record of its run with the first seed; NULL: none */
-    const volatile sig_atomic_t *stop;
+    const struct proposal *proposal; /* the sides are those of a change (proposal.h), and it has more gates; NULL: no */
+    const char *command;             /* that makes this comparison again, for who reads its verdict; NULL: not known */
+    const volatile sig_atomic_t *stop; /* not 0: stop; COMPARISON_TIME_IS_UP: at the last look that is whole */
+    time_ns (*clock)(void);            /* real time from some moment on, to tell what hangs; NULL: not known */
     /* Called when the inputs are read, before anything is made or another program starts; it may still set `records`.
      * NULL: nothing to do. */
     struct error (*on_begin)(void *self);
@@ -77,12 +85,14 @@ struct comparison_options {
 };
 
 enum comparison_run_state { COMPARISON_RUN_MISSING, COMPARISON_RUN_DONE, COMPARISON_RUN_FAILED };
+struct proposal;
 
 struct comparison_run {
     enum comparison_run_state state;
     uint64_t seed;
     enum error_kind kind; /* of a failed run's error */
     char *failure, *said; /* of a failed one: what happened, and what the run said; owned */
+    bool is_at_fault;     /* of a failed one: what it runs is the cause, as far as that can be known */
     struct values values; /* of one that is done */
     bool has_chance;      /* another seed may give other values */
 };
@@ -123,6 +133,7 @@ struct comparison_row {
 struct comparison_verdict {
     struct gate_test test;
     struct gate_result result;
+    bool is_new; /* of a gate that the base of a change does not have: it is shown, and judges nothing */
 };
 
 struct comparison {
@@ -138,6 +149,8 @@ struct comparison {
     bool keeps_waits; /* runs hand back the queue times of their jobs */
     bool is_exact;    /* one run of each side, without chance */
     bool is_partial;  /* stopped before its end */
+    bool is_same;     /* of a change that changes no run: nothing was run */
+    bool is_time_up;  /* the time was up before the gates were decided; the looks that are told are whole */
     bool is_fixed;    /* all sides are records or baselines */
     size_t look, look_count; /* the last look, from 0, and how many there may be */
     double level;            /* of the intervals of the differences: 0.95; in a sequence that of the look */
@@ -160,8 +173,11 @@ struct comparison {
 struct error comparison_run(struct comparison *comparison, const struct comparison_options *options) MUST_CHECK;
 void comparison_release(struct comparison *comparison);
 
-/* GATE_PASSED too if there are no gates. */
+/* GATE_PASSED too if there are no gates; GATE_FAILED if a side has failed. */
 enum gate_state comparison_state(const struct comparison *comparison);
+
+/* Has this side failed (see the law above)?  *failed: how many of its runs, of *count. */
+bool comparison_side_has_failed(const struct comparison *comparison, size_t side, size_t *failed, size_t *count);
 
 /* All runs that were asked for are done. */
 bool comparison_is_complete(const struct comparison *comparison);

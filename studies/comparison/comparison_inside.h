@@ -31,7 +31,10 @@ void comparison_find_long(struct comparison *comparison);
 /* Compute rows, differences and verdicts from the runs that there are. */
 void comparison_judge(struct comparison *comparison, const struct looks *looks, size_t look);
 
-/* All gates are decided. */
+/* The caller's time is up (COMPARISON_TIME_IS_UP). */
+bool comparison_is_time_up(const struct comparison *comparison);
+
+/* All gates are decided, or a side has failed. */
 bool comparison_is_settled(const struct comparison *comparison);
 
 /* What makes the sides less comparable: other jobs, another version, a partial record. */

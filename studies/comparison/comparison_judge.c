@@ -7,6 +7,7 @@
 
 #include "base/names.h"
 #include "studies/comparison/comparison_inside.h"
+#include "studies/comparison/proposal.h"
 
 /* ---- rows ---- */
 
@@ -96,15 +97,17 @@ static const double *values_for_gate(struct comparison *comparison, const struct
     return numbers;
 }
 
-static void make_verdicts(struct comparison *comparison, const struct gate_rule *rule)
+/* Append the verdicts of these gates, which are decided together. */
+static void add_verdicts(struct comparison *comparison, const struct gate_rule *rule, const struct gates *gates,
+                         bool is_new)
 {
-    const size_t most = comparison->gates.count * comparison->side_count;
+    const size_t most = gates->count * comparison->side_count;
     struct gate_test *tests = arena_alloc_array(&comparison->look_arena, most + 1, struct gate_test);
     struct gate_result *results = arena_alloc_array(&comparison->look_arena, most + 1, struct gate_result);
     size_t count = 0;
-    for (size_t g = 0; g < comparison->gates.count; g++)
+    for (size_t g = 0; g < gates->count; g++)
         for (size_t side = 0; side < comparison->side_count; side++) {
-            const struct gate *gate = &comparison->gates.gates[g];
+            const struct gate *gate = &gates->gates[g];
             if (!gate_is_for(gate, comparison->sides[side].name, side == 0))
                 continue;
             tests[count++] = (struct gate_test){.gate = gate,
@@ -114,11 +117,23 @@ static void make_verdicts(struct comparison *comparison, const struct gate_rule 
                                                 .count = comparison->seed_count};
         }
     gates_decide(rule, tests, count, results);
-    comparison->holding = gates_need(rule, results, count);
-    comparison->verdicts = arena_alloc_array(&comparison->look_arena, count + 1, struct comparison_verdict);
-    comparison->verdict_count = count;
+    if (!is_new)
+        comparison->holding = gates_need(rule, results, count);
     for (size_t i = 0; i < count; i++)
-        comparison->verdicts[i] = (struct comparison_verdict){.test = tests[i], .result = results[i]};
+        comparison->verdicts[comparison->verdict_count++] =
+            (struct comparison_verdict){.test = tests[i], .result = results[i], .is_new = is_new};
+}
+
+static void make_verdicts(struct comparison *comparison, const struct gate_rule *rule)
+{
+    static const struct gates none = {0};
+    const struct proposal *proposal = comparison->options->proposal;
+    const struct gates *more = proposal != NULL ? &proposal->new_gates : &none;
+    const size_t most = (comparison->gates.count + more->count) * comparison->side_count;
+    comparison->verdicts = arena_alloc_array(&comparison->look_arena, most + 1, struct comparison_verdict);
+    comparison->verdict_count = 0;
+    add_verdicts(comparison, rule, &comparison->gates, false);
+    add_verdicts(comparison, rule, more, true);
 }
 
 /* ---- all of it ---- */

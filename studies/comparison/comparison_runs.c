@@ -1,12 +1,15 @@
 /* studies/comparison/comparison_runs.c -- the runs of a comparison, over all cores. */
 #include <jansson.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/worker_pool.h"
 #include "reports/view.h"
 #include "studies/comparison/comparison_inside.h"
 #include "studies/run/chance.h"
 #include "studies/run/trial.h"
+
+enum { HANGS_AFTER = 4 };
 
 /* ---- how a trace has seeds, in words ---- */
 
@@ -57,6 +60,7 @@ struct batch {
         bool is_first; /* find the first decision in which the side differs */
     } * tasks;
     size_t count, done;
+    time_ns began, base_took; /* by the caller's clock; base_took: until the base's run with the first seed was done */
 };
 
 /* In a process of its own. */
@@ -96,6 +100,19 @@ static void keep_failure(struct comparison_run *run, enum error_kind kind, const
     run->said = mem_copy_text(said);
 }
 
+/* A file that cannot be read, a process that cannot be started or is killed from outside: that is the machine's. */
+static bool is_at_fault(const struct worker_result *result)
+{
+    const bool is_killed = WIFSIGNALED(result->status) && WTERMSIG(result->status) == SIGKILL;
+    return result->kind != ERROR_IO && result->status != WORKER_NOT_STARTED && !is_killed;
+}
+
+static time_ns clock_of(const struct batch *batch)
+{
+    const struct comparison_options *options = batch->comparison->options;
+    return options->clock != NULL ? options->clock() : 0;
+}
+
 static void keep_result(void *self, const struct worker_result *result)
 {
     struct batch *batch = self;
@@ -109,8 +126,11 @@ static void keep_result(void *self, const struct worker_result *result)
     run->seed = batch->comparison->seeds[task->seed];
     if (!result->is_done) {
         keep_failure(run, result->kind, result->failure, result->said);
+        run->is_at_fault = is_at_fault(result);
         return;
     }
+    if (task->side == 0 && task->seed == 0)
+        batch->base_took = clock_of(batch) - batch->began;
     struct job_waits waits = {0};
     const struct text text = comparison_take_waits(result->bytes, &waits);
     if (task->seed == 0)
@@ -150,11 +170,36 @@ static void fill_batch(struct batch *batch, size_t from, size_t to)
             batch->tasks[batch->count++] = (struct task){.side = side, .is_first = true};
 }
 
+/* The time is up: does a run with the first seed still go on that has had HANGS_AFTER times that of the base's? */
+static void find_hanging(struct batch *batch)
+{
+    struct comparison *comparison = batch->comparison;
+    const time_ns took = clock_of(batch) - batch->began;
+    if (!comparison_is_time_up(comparison) || batch->base_took == 0 || took < HANGS_AFTER * batch->base_took)
+        return;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct task *task = &batch->tasks[i];
+        struct comparison_run *run = &comparison->sides[task->side].runs[task->seed];
+        if (task->is_first || task->seed != 0 || run->state != COMPARISON_RUN_MISSING)
+            continue;
+        struct buffer text = {0};
+        buffer_string(&text, "it hangs: it has not ended after ");
+        view_duration(&text, time_to_seconds(took));
+        buffer_string(&text, ", and that of the base took ");
+        view_duration(&text, time_to_seconds(batch->base_took));
+        run->seed = comparison->seeds[task->seed];
+        keep_failure(run, ERROR_DATA, buffer_c_string(&text), "");
+        run->is_at_fault = true;
+        buffer_release(&text);
+    }
+}
+
 struct error comparison_run_seeds(struct comparison *comparison, size_t from, size_t to)
 {
     struct batch batch = {.comparison = comparison};
     const struct comparison_options *options = comparison->options;
     fill_batch(&batch, from, to);
+    batch.began = clock_of(&batch);
     struct worker_pool pool = {.task_count = batch.count,
                                .worker_count =
                                    options->worker_count < batch.count ? options->worker_count : batch.count,
@@ -164,6 +209,8 @@ struct error comparison_run_seeds(struct comparison *comparison, size_t from, si
                                .self = &batch,
                                .stop = options->stop};
     struct error error = batch.count > 0 ? worker_pool_run(&pool) : ERROR_OK;
+    if (!error_is(error))
+        find_hanging(&batch);
     mem_free(batch.tasks);
     return error;
 }

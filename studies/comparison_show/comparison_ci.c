@@ -1,7 +1,9 @@
 /* studies/comparison_show/comparison_ci.c -- a comparison for CI systems: JUnit XML, and GitHub's workflow commands. */
+#include <math.h>
 #include <string.h>
 
 #include "reports/view.h"
+#include "studies/comparison/proposal.h"
 #include "studies/comparison_show/comparison_view.h"
 
 /* A side has the same name wherever a reader of the CI system meets it, in full and on one line. */
@@ -12,9 +14,44 @@ static void write_name(const char *side, struct buffer *out)
 
 static void gate_text(const struct comparison_verdict *verdict, struct buffer *out)
 {
+    if (verdict->is_new)
+        buffer_string(out, "new, judges nothing: ");
     write_name(verdict->test.side, out);
     buffer_string(out, ": ");
     gate_write_outcome(verdict->test.gate, &verdict->result, out);
+}
+
+/* How this is made again. */
+static void write_command_line(const struct comparison *comparison, struct buffer *out)
+{
+    if (comparison->options->command != NULL)
+        buffer_format(out, "to repeat: %s\n", comparison->options->command);
+}
+
+static void write_value(const struct gate *gate, const char *side, double value, struct buffer *out)
+{
+    write_name(side, out);
+    buffer_char(out, ' ');
+    view_metric(out, gate->of.metric, gate->unit, value);
+}
+
+/* What a reader needs who has nothing but this: the values, what they are of, and how they are made again. */
+static void write_details(const struct comparison *comparison, const struct comparison_verdict *verdict,
+                          struct buffer *out)
+{
+    const struct gate_result *result = &verdict->result;
+    if (!isnan(result->candidate)) {
+        buffer_string(out, "means: ");
+        if (!isnan(result->base)) {
+            write_value(verdict->test.gate, comparison->sides[0].name, result->base, out);
+            buffer_string(out, ", ");
+        }
+        write_value(verdict->test.gate, verdict->test.side, result->candidate, out);
+        buffer_string(out, "; ");
+    }
+    comparison_write_seeds(comparison, out);
+    buffer_char(out, '\n');
+    write_command_line(comparison, out);
 }
 
 /* Where the side of a gate first decided otherwise than the base; nothing for the base itself. */
@@ -53,57 +90,101 @@ static void close_case(const char *element, const char *type, const char *messag
     buffer_format(out, "</%s>\n  </testcase>\n", element);
 }
 
+/* The one element of the case. */
+static void write_element(const char *element, const char *text, struct buffer *out)
+{
+    buffer_format(out, ">\n    <%s>", element);
+    buffer_html(out, text_of(text));
+    buffer_format(out, "</%s>\n  </testcase>\n", element);
+}
+
 static void write_gate_case(const struct comparison *comparison, const struct comparison_verdict *verdict,
                             struct buffer *out)
 {
-    struct buffer name = {0}, text = {0}, first = {0};
+    struct buffer name = {0}, text = {0}, details = {0};
     metric_selector_write(&verdict->test.gate->of, &name);
     buffer_string(&name, ", ");
     gate_write_bound(verdict->test.gate, &name);
     gate_text(verdict, &text);
     open_case("gate", buffer_c_string(&name), verdict->test.side, out);
-    switch (verdict->result.state) {
-    case GATE_PASSED:
-        buffer_string(out, "/>\n");
-        break;
-    case GATE_FAILED:
-        write_first(comparison, verdict, &first);
-        close_case("failure", "gate", buffer_c_string(&text), buffer_c_string(&first), out);
-        break;
-    case GATE_INCONCLUSIVE:
-    case GATE_NOT_DEFINED:
-        /* The schema allows no attribute here. */
-        buffer_string(out, ">\n    <skipped>");
-        buffer_html(out, text_of(buffer_c_string(&text)));
-        buffer_string(out, "</skipped>\n  </testcase>\n");
-        break;
+    write_details(comparison, verdict, &details);
+    if (verdict->is_new || verdict->result.state >= GATE_INCONCLUSIVE) { /* the schema allows no attribute here */
+        buffer_format(&text, "\n%s", buffer_c_string(&details));
+        write_element("skipped", buffer_c_string(&text), out);
+    } else if (verdict->result.state == GATE_FAILED) {
+        write_first(comparison, verdict, &details);
+        close_case("failure", "gate", buffer_c_string(&text), buffer_c_string(&details), out);
+    } else {
+        buffer_format(&text, "\n%s", buffer_c_string(&details));
+        write_element("system-out", buffer_c_string(&text), out);
     }
     buffer_release(&name);
     buffer_release(&text);
-    buffer_release(&first);
+    buffer_release(&details);
 }
 
 static void write_run_case(const struct comparison *comparison, const struct comparison_run *run, size_t side,
                            struct buffer *out)
 {
-    struct buffer name = {0};
+    struct buffer name = {0}, detail = {0};
     buffer_format(&name, "seed %llu", (unsigned long long)run->seed);
+    buffer_string(&detail, run->said);
+    write_command_line(comparison, &detail);
     open_case("run", buffer_c_string(&name), comparison->sides[side].name, out);
-    close_case("error", "run", run->failure, run->said, out);
+    close_case("error", "run", run->failure, buffer_c_string(&detail), out);
     buffer_release(&name);
+    buffer_release(&detail);
 }
 
-static void write_caveats(const struct comparison *comparison, struct buffer *out)
+static void write_property(const char *name, const char *value, struct buffer *out)
 {
-    if (comparison->caveat_count == 0)
-        return;
-    buffer_string(out, "  <properties>\n");
-    for (size_t i = 0; i < comparison->caveat_count; i++) {
-        buffer_string(out, "    <property name=\"warning\" value=\"");
-        buffer_html(out, text_of(comparison->warnings[i]));
-        buffer_string(out, "\"/>\n");
+    buffer_format(out, "    <property name=\"%s\" value=\"", name);
+    buffer_html(out, text_of(value));
+    buffer_string(out, "\"/>\n");
+}
+
+static void write_change_properties(const struct comparison *comparison, struct buffer *out)
+{
+    const struct proposal *proposal = comparison->options->proposal;
+    struct buffer text = {0};
+    for (size_t i = 0; proposal != NULL && i < proposal->line_count; i++) {
+        text.length = 0;
+        comparison_write_change(comparison, &proposal->lines[i], &text);
+        write_property("change", buffer_c_string(&text), out);
     }
+    for (size_t i = 0; proposal != NULL && i < proposal->input_count; i++) {
+        const struct proposal_input *input = &proposal->inputs[i];
+        text.length = 0;
+        buffer_format(&text, "%s %s: base %s, change %s", input->role, input->path,
+                      input->digests[0] != NULL ? input->digests[0] : "none",
+                      input->digests[1] != NULL ? input->digests[1] : "none");
+        write_property("input", buffer_c_string(&text), out);
+    }
+    buffer_release(&text);
+}
+
+static void write_properties(const struct comparison *comparison, struct buffer *out)
+{
+    struct buffer verdict = {0};
+    comparison_write_verdict(comparison, &verdict);
+    buffer_string(out, "  <properties>\n");
+    write_property("verdict", buffer_c_string(&verdict), out);
+    if (comparison->options->command != NULL)
+        write_property("command", comparison->options->command, out);
+    for (size_t i = 0; i < comparison->caveat_count; i++)
+        write_property("warning", comparison->warnings[i], out);
+    write_change_properties(comparison, out);
     buffer_string(out, "  </properties>\n");
+    buffer_release(&verdict);
+}
+
+/* A change without effect has no gate to tell of, and a report without a case looks as if it had not been made. */
+static void write_same_case(const struct comparison *comparison, struct buffer *out)
+{
+    if (!comparison->is_same)
+        return;
+    open_case("change", "nothing differs", comparison->sides[1].name, out);
+    buffer_string(out, "/>\n");
 }
 
 void comparison_write_junit(const struct comparison *comparison, struct buffer *out)
@@ -111,16 +192,20 @@ void comparison_write_junit(const struct comparison *comparison, struct buffer *
     size_t failed = 0, skipped = 0, side;
     const struct comparison_run *run;
     for (size_t i = 0; i < comparison->verdict_count; i++) {
-        failed += comparison->verdicts[i].result.state == GATE_FAILED;
-        skipped += comparison->verdicts[i].result.state >= GATE_INCONCLUSIVE;
+        const bool is_skipped =
+            comparison->verdicts[i].is_new || comparison->verdicts[i].result.state >= GATE_INCONCLUSIVE;
+        failed += !is_skipped && comparison->verdicts[i].result.state == GATE_FAILED;
+        skipped += is_skipped;
     }
     buffer_string(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     buffer_format(
         out,
         "<testsuite name=\"windtunnel compare\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" "
         "time=\"0\">\n",
-        comparison->verdict_count + comparison->failed_count, failed, comparison->failed_count, skipped);
-    write_caveats(comparison, out);
+        comparison->verdict_count + comparison->failed_count + comparison->is_same, failed, comparison->failed_count,
+        skipped);
+    write_properties(comparison, out);
+    write_same_case(comparison, out);
     for (size_t i = 0; i < comparison->verdict_count; i++)
         write_gate_case(comparison, &comparison->verdicts[i], out);
     for (size_t i = 0; (run = comparison_failed(comparison, i, &side)) != NULL; i++)
@@ -168,36 +253,76 @@ static bool is_in_file(const struct comparison *comparison, const struct gate *g
     return true;
 }
 
-void comparison_write_github(const struct comparison *comparison, struct buffer *out)
+/* The settings in one notice; a warning for each rule, at its line. */
+static void write_change_commands(const struct comparison *comparison, struct buffer *out)
+{
+    const struct proposal *proposal = comparison->options->proposal;
+    struct buffer all = {0};
+    for (size_t i = 0; proposal != NULL && i < proposal->line_count; i++) {
+        const struct proposal_line *line = &proposal->lines[i];
+        struct buffer text = {0};
+        comparison_write_change(comparison, line, &text);
+        if (line->kind == PROPOSAL_OF_RULES)
+            write_command("warning", line->gate != NULL && is_in_file(comparison, line->gate) ? line->gate : NULL,
+                          buffer_c_string(&text), out);
+        else
+            buffer_format(&all, "%s%s", all.length > 0 ? "\n" : "", buffer_c_string(&text));
+        buffer_release(&text);
+    }
+    if (all.length > 0)
+        write_command(proposal_count(proposal, PROPOSAL_OF_JOBS) > 0 ? "warning" : "notice", NULL,
+                      buffer_c_string(&all), out);
+    buffer_release(&all);
+}
+
+static void write_gate_commands(const struct comparison *comparison, struct buffer *out)
 {
     static const char *const commands[] = {NULL, "error", "warning", "warning"}; /* by enum gate_state */
     struct buffer text = {0};
-    size_t side;
-    const struct comparison_run *run;
     for (size_t i = 0; i < comparison->verdict_count; i++) {
         const struct comparison_verdict *verdict = &comparison->verdicts[i];
         const struct gate *gate = verdict->test.gate;
+        const char *command = verdict->is_new ? "notice" : commands[verdict->result.state];
+        if (command == NULL)
+            continue;
         text.length = 0;
         gate_text(verdict, &text);
-        if (verdict->result.state == GATE_FAILED) {
-            buffer_char(&text, '\n');
+        buffer_char(&text, '\n');
+        write_details(comparison, verdict, &text);
+        if (verdict->result.state == GATE_FAILED)
             write_first(comparison, verdict, &text);
-            text.length--; /* the last line end */
-        }
-        if (commands[verdict->result.state] != NULL)
-            write_command(commands[verdict->result.state], is_in_file(comparison, gate) ? gate : NULL,
-                          buffer_c_string(&text), out);
+        text.length--; /* the last line end */
+        write_command(command, is_in_file(comparison, gate) ? gate : NULL, buffer_c_string(&text), out);
     }
+    buffer_release(&text);
+}
+
+static void write_run_commands(const struct comparison *comparison, struct buffer *out)
+{
+    struct buffer text = {0};
+    const struct comparison_run *run;
+    size_t side;
     for (size_t i = 0; (run = comparison_failed(comparison, i, &side)) != NULL; i++) {
         text.length = 0;
         buffer_string(&text, "the run of '");
         write_name(comparison->sides[side].name, &text);
-        buffer_format(&text, "' with seed %llu failed: %s", (unsigned long long)run->seed, run->failure);
+        buffer_format(&text, "' with seed %llu failed: %s\n", (unsigned long long)run->seed, run->failure);
+        comparison_write_said(run, "  | ", &text);
+        write_command_line(comparison, &text);
+        text.length--;
         write_command("error", NULL, buffer_c_string(&text), out);
     }
+    buffer_release(&text);
+}
+
+void comparison_write_github(const struct comparison *comparison, struct buffer *out)
+{
+    struct buffer text = {0};
+    write_change_commands(comparison, out);
+    write_gate_commands(comparison, out);
+    write_run_commands(comparison, out);
     for (size_t i = 0; i < comparison->warning_count; i++)
         write_command("warning", NULL, comparison->warnings[i], out);
-    text.length = 0;
     comparison_write_verdict(comparison, &text);
     write_command("notice", NULL, buffer_c_string(&text), out);
     buffer_release(&text);

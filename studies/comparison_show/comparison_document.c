@@ -214,11 +214,16 @@ static void add_verdict(struct show *show, const struct comparison *comparison, 
     comparison_write_verdict(comparison, &title);
     show_section(show, buffer_c_string(&title));
     buffer_release(&title);
+    comparison_add_failed_sides(show, comparison);
     for (size_t i = 0; i < comparison->verdict_count; i++) {
         const struct comparison_verdict *verdict = &comparison->verdicts[i];
-        gate_write(&verdict->test, &verdict->result, show_line(show, SHOW_ITEM));
-        show_mark(show, signs[verdict->result.state]);
+        out = show_line(show, SHOW_ITEM);
+        buffer_string(out, verdict->is_new ? "new, judges nothing: " : "");
+        gate_write(&verdict->test, &verdict->result, out);
+        show_mark(show, verdict->is_new ? '~' : signs[verdict->result.state]);
     }
+    if (comparison->is_same)
+        return;
     out = show_line(show, SHOW_PLAIN);
     buffer_format(out, "%zu side%s, ", comparison->side_count, comparison->side_count == 1 ? "" : "s");
     comparison_write_seeds(comparison, out);
@@ -545,8 +550,13 @@ struct show *comparison_show_new(const struct comparison *comparison, const stru
     write_title(comparison, &title);
     struct show *show = show_new(buffer_c_string(&title));
     buffer_release(&title);
+    comparison_add_changes(show, comparison);
     add_warnings(show, comparison);
     add_verdict(show, comparison, headlines, count);
+    if (comparison->is_same) {
+        comparison_add_inputs(show, comparison);
+        return show;
+    }
     add_glance(show, comparison, headlines, count);
     if (how->verdicts != NULL)
         verdicts_show(show, how->verdicts);
@@ -569,6 +579,7 @@ struct show *comparison_show_new(const struct comparison *comparison, const stru
                       "look.",
                       100 * comparison->level, 100 * (1 - comparison->level));
     }
+    comparison_add_inputs(show, comparison);
     if (page != NULL) {
         show_on(show, SHOW_PAGE);
         comparison_add_origin(show, comparison);

@@ -77,13 +77,15 @@ static void write_sides(const struct comparison *comparison, struct buffer *out)
     buffer_char(out, ']');
 }
 
-static void write_gates(const struct comparison *comparison, struct buffer *out)
+/* Those that judge, or the new ones of a change, which are shown. */
+static void write_gates(const struct comparison *comparison, const char *name, bool is_new, struct buffer *out)
 {
-    buffer_string(out, "\"gates\": [");
-    for (size_t i = 0; i < comparison->verdict_count; i++) {
-        buffer_members(out, ",\n  ");
-        gate_write_json(&comparison->verdicts[i].test, &comparison->verdicts[i].result, out);
-    }
+    buffer_format(out, "\"%s\": [", name);
+    for (size_t i = 0; i < comparison->verdict_count; i++)
+        if (comparison->verdicts[i].is_new == is_new) {
+            buffer_members(out, ",\n  ");
+            gate_write_json(&comparison->verdicts[i].test, &comparison->verdicts[i].result, out);
+        }
     buffer_char(out, ']');
 }
 
@@ -135,21 +137,29 @@ static void write_row(const struct comparison *comparison, size_t r, struct buff
 
 void comparison_write_json(const struct comparison *comparison, const struct comparison_show *how, struct buffer *out)
 {
-    const bool has_gates = comparison->verdict_count > 0;
-    buffer_members(out,
-                   "{'comparison_schema_version': %d,\n'version': %s,\n'verdict': %s,\n'is_exact': %hhd, 'is_partial': "
-                   "%hhd, 'is_complete': %hhd,\n'blocks': %s, 'shake': %s,\n'seeds': %zu, 'look': %zu, 'looks': %zu, "
-                   "'alpha': %g,\n'warnings': [",
-                   SCHEMA_VERSION, comparison->options->version,
-                   has_gates ? gate_state_names[comparison_state(comparison)] : NULL, comparison->is_exact,
-                   comparison->is_partial, comparison_is_complete(comparison), comparison->blocks, comparison->shake,
-                   comparison->seed_count, comparison->look + 1, comparison->look_count, comparison->options->alpha);
+    const enum gate_state state = comparison_state(comparison);
+    const bool has_verdict = comparison->verdict_count > 0 || comparison->is_same || state == GATE_FAILED;
+    buffer_members(
+        out,
+        "{'comparison_schema_version': %d,\n'version': %s,\n'verdict': %s,\n'is_exact': %hhd, "
+        "'is_partial': %hhd, 'is_time_up': %hhd, 'is_same': %hhd, 'is_complete': %hhd,\n'blocks': %s, 'shake': "
+        "%s,\n'seeds': %zu, 'look': %zu, 'looks': %zu, "
+        "'alpha': %g,\n'warnings': [",
+        SCHEMA_VERSION, comparison->options->version, has_verdict ? gate_state_names[state] : NULL,
+        comparison->is_exact, comparison->is_partial, comparison->is_time_up, comparison->is_same,
+        comparison_is_complete(comparison), comparison->blocks, comparison->shake, comparison->seed_count,
+        comparison->look + 1, comparison->look_count, comparison->options->alpha);
     for (size_t i = 0; i < comparison->warning_count; i++)
         buffer_members(out, ", %s", comparison->warnings[i]);
     buffer_string(out, "],\n");
+    comparison_write_change_json(comparison, out);
     write_sides(comparison, out);
     buffer_string(out, ",\n");
-    write_gates(comparison, out);
+    write_gates(comparison, "gates", false, out);
+    if (comparison->options->proposal != NULL) {
+        buffer_string(out, ",\n");
+        write_gates(comparison, "new_gates", true, out);
+    }
     write_assumed(comparison, how, out);
     buffer_string(out, ",\n\"metrics\": [");
     for (size_t r = 0; r < comparison->row_count; r++) {

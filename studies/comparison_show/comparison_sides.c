@@ -1,4 +1,4 @@
-/* studies/comparison_show/comparison_sides.c -- the sides for the page: settings, records, what made them. */
+/* studies/comparison_show/comparison_sides.c -- the sides: settings, records, what made them, which failed. */
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -6,9 +6,10 @@
 
 #include "reports/run_figures.h"
 #include "reports/view.h"
+#include "studies/comparison/settings.h"
 #include "studies/comparison_show/comparison_view.h"
 
-enum { CHANGES_MAX = 60, VALUE_WIDTH = 60 };
+enum { SETTINGS_MAX = 60, VALUE_WIDTH = 60 };
 
 /* ---- links ---- */
 
@@ -62,74 +63,6 @@ static void add_link(struct show *show, const struct comparison_page *page, size
 
 /* ---- settings ---- */
 
-/* What differs between two resolved scenarios, path by path, in a table. */
-struct changes {
-    struct show *show;
-    const char *base, *side;
-    size_t count; /* all of them, also those beyond CHANGES_MAX */
-};
-
-static void add_json(struct show *show, const json_t *value)
-{
-    char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_SORT_KEYS) : NULL;
-    view_name(show_cell(show), text != NULL ? text : "not set", VALUE_WIDTH);
-    free(text);
-}
-
-static void add_change(struct changes *changes, const char *path, const json_t *base, const json_t *side)
-{
-    if (changes->count++ >= CHANGES_MAX)
-        return;
-    if (changes->count == 1) {
-        struct buffer title = {0};
-        buffer_format(&title, "Settings of %s that differ from %s", changes->side, changes->base);
-        show_fold(changes->show, buffer_c_string(&title), false);
-        buffer_release(&title);
-        show_table(changes->show, "setting", NULL);
-        show_column(changes->show, changes->side);
-        show_column(changes->show, changes->base);
-    }
-    show_row(changes->show, path);
-    add_json(changes->show, side);
-    add_json(changes->show, base);
-}
-
-/* Of a policy as a whole these are told in words; a seed is the comparison's. */
-static bool is_told_elsewhere(const char *path, const char *key)
-{
-    static const char *const of_scenario[] = {"seed", "title", "name", "$comment"};
-    static const char *const of_policy[] = {"name", "summary", "guarantees", "$comment"};
-    for (size_t i = 0; i < 4; i++)
-        if ((path[0] == '\0' && strcmp(key, of_scenario[i]) == 0) ||
-            (strcmp(path, "policy") == 0 && strcmp(key, of_policy[i]) == 0))
-            return true;
-    return false;
-}
-
-static void find_changes(struct changes *changes, const char *path, json_t *base, json_t *side)
-{
-    const char *key;
-    json_t *value;
-    json_t *all = json_object();
-    if (json_equal(base, side) || !json_is_object(base) || !json_is_object(side)) {
-        if (!json_equal(base, side))
-            add_change(changes, path, base, side);
-        json_decref(all);
-        return;
-    }
-    json_object_update(all, base);
-    json_object_update(all, side);
-    json_object_foreach(all, key, value)
-    {
-        struct buffer inner = {0};
-        buffer_format(&inner, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
-        if (!is_told_elsewhere(path, key))
-            find_changes(changes, buffer_c_string(&inner), json_object_get(base, key), json_object_get(side, key));
-        buffer_release(&inner);
-    }
-    json_decref(all);
-}
-
 static const char *scenario_json(const struct comparison *comparison, size_t side)
 {
     const struct comparison_run *run = comparison_first_run(comparison, side);
@@ -148,18 +81,38 @@ static const char *part_of(json_t *scenario, const char *part, const char *key)
     return text != NULL ? text : "";
 }
 
-static void add_changes(struct show *show, const struct comparison *comparison, size_t side)
+static void add_value(struct show *show, const char *value)
 {
-    struct changes changes = {show, comparison->sides[0].name, comparison->sides[side].name, 0};
-    json_t *own = scenario_of(comparison, side), *base = scenario_of(comparison, 0);
-    if (own != NULL && base != NULL)
-        find_changes(&changes, "", base, own);
-    if (changes.count > CHANGES_MAX)
-        buffer_format(show_line(show, SHOW_NOTE), "and %zu more, in result.json", changes.count - CHANGES_MAX);
-    if (changes.count > 0)
+    view_name(show_cell(show), value != NULL ? value : "not set", VALUE_WIDTH);
+}
+
+static void add_settings(struct show *show, const struct comparison *comparison, size_t side)
+{
+    const char *base = scenario_json(comparison, 0), *own = scenario_json(comparison, side);
+    struct settings settings;
+    if (base == NULL || own == NULL)
+        return;
+    settings_compare(&settings, base, own);
+    if (settings.count > 0) {
+        struct buffer title = {0};
+        buffer_format(&title, "Settings of %s that differ from %s", comparison->sides[side].name,
+                      comparison->sides[0].name);
+        show_fold(show, buffer_c_string(&title), false);
+        buffer_release(&title);
+        show_table(show, "setting", NULL);
+        show_column(show, comparison->sides[side].name);
+        show_column(show, comparison->sides[0].name);
+    }
+    for (size_t i = 0; i < settings.count && i < SETTINGS_MAX; i++) {
+        show_row(show, settings.list[i].path);
+        add_value(show, settings.list[i].side);
+        add_value(show, settings.list[i].base);
+    }
+    if (settings.count > SETTINGS_MAX)
+        buffer_format(show_line(show, SHOW_NOTE), "and %zu more, in result.json", settings.count - SETTINGS_MAX);
+    if (settings.count > 0)
         show_unfold(show);
-    json_decref(own);
-    json_decref(base);
+    settings_release(&settings);
 }
 
 /* ---- the sections ---- */
@@ -210,7 +163,29 @@ void comparison_add_sides(struct show *show, const struct comparison *comparison
         json_decref(own);
     }
     for (size_t side = 1; side < comparison->side_count; side++)
-        add_changes(show, comparison, side);
+        add_settings(show, comparison, side);
+}
+
+void comparison_add_failed_sides(struct show *show, const struct comparison *comparison)
+{
+    size_t failed, count, of;
+    const struct comparison_run *run;
+    for (size_t side = 1; side < comparison->side_count; side++) {
+        if (!comparison_side_has_failed(comparison, side, &failed, &count))
+            continue;
+        size_t i = 0;
+        while ((run = comparison_failed(comparison, i, &of)) != NULL && of != side)
+            i++;
+        struct buffer *out = show_line(show, SHOW_ITEM), said = {0};
+        view_name(out, comparison->sides[side].name, 80);
+        buffer_format(out, ", seed %llu: ", (unsigned long long)run->seed);
+        view_name(out, run->failure, 400);
+        show_mark(show, '-');
+        comparison_write_said(run, "", &said);
+        if (said.length > 0)
+            buffer_text(show_line(show, SHOW_CODE), (struct text){said.bytes, said.length - 1});
+        buffer_release(&said);
+    }
 }
 
 void comparison_add_origin(struct show *show, const struct comparison *comparison)

@@ -7,7 +7,7 @@
 #include "base/names.h"
 #include "reports/view.h"
 
-enum { UNKNOWN_WIDTH_MAX = 300, NAME_WIDTH_MAX = 80 };
+enum { UNKNOWN_WIDTH_MAX = 300, NAME_WIDTH_MAX = 80, SAID_LINES_MAX = 10 };
 
 const char comparison_marks[] = "+-*~=?";
 
@@ -141,11 +141,12 @@ void comparison_write_base(const struct comparison *comparison, struct buffer *o
     buffer_char(out, ')');
 }
 
+/* Of the gates that judge. */
 static size_t count_states(const struct comparison *comparison, enum gate_state state)
 {
     size_t count = 0;
     for (size_t i = 0; i < comparison->verdict_count; i++)
-        count += comparison->verdicts[i].result.state == state;
+        count += !comparison->verdicts[i].is_new && comparison->verdicts[i].result.state == state;
     return count;
 }
 
@@ -167,26 +168,75 @@ static void write_holding(const struct comparison *comparison, struct buffer *ou
         buffer_format(out, " (--seeds-max %zu)", verdict->result.seeds_needed);
 }
 
-void comparison_write_verdict(const struct comparison *comparison, struct buffer *out)
+/* "5 of 5 runs of change failed, and none of base; " for each side that has failed. */
+static size_t write_failed_sides(const struct comparison *comparison, struct buffer *out)
 {
-    const enum gate_state state = comparison_state(comparison);
-    const size_t all = comparison->verdict_count;
-    const bool is_whole = comparison_is_complete(comparison);
-    buffer_string(out, "Verdict: ");
-    if (comparison->is_partial)
-        buffer_string(out, "partial, stopped before the end; ");
+    size_t failed, count, sides = 0;
+    for (size_t side = 1; side < comparison->side_count; side++) {
+        if (!comparison_side_has_failed(comparison, side, &failed, &count))
+            continue;
+        buffer_format(out, "%s%zu of %zu run%s of ", sides++ == 0 ? "" : "; ", failed, count, count == 1 ? "" : "s");
+        view_name(out, comparison->sides[side].name, NAME_WIDTH_MAX);
+        buffer_string(out, " failed, and none of ");
+        view_name(out, comparison->sides[0].name, NAME_WIDTH_MAX);
+    }
+    return sides;
+}
+
+static void write_gates_verdict(const struct comparison *comparison, struct buffer *out)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < comparison->verdict_count; i++)
+        all += !comparison->verdicts[i].is_new;
+    const size_t failed = count_states(comparison, GATE_FAILED), passed = count_states(comparison, GATE_PASSED);
     if (all == 0)
-        buffer_string(out, "no gates");
-    else if (state == GATE_FAILED)
-        buffer_format(out, "failed: %zu of %zu gates", count_states(comparison, state), all);
-    else if (state == GATE_PASSED)
+        buffer_string(out, comparison->verdict_count > 0 ? "no gates but new ones, which judge nothing" : "no gates");
+    else if (failed > 0)
+        buffer_format(out, "failed: %zu of %zu gates", failed, all);
+    else if (passed == all)
         buffer_format(out, "passed: %s", all == 1 ? "the gate" : "all gates");
     else
-        buffer_format(out, "inconclusive: %zu of %zu gates", all - count_states(comparison, GATE_PASSED), all);
-    if (state == GATE_INCONCLUSIVE)
+        buffer_format(out, "inconclusive: %zu of %zu gates", all - passed, all);
+}
+
+void comparison_write_verdict(const struct comparison *comparison, struct buffer *out)
+{
+    struct buffer sides = {0};
+    buffer_string(out, "Verdict: ");
+    if (comparison->is_same) {
+        buffer_string(out, "passed: nothing differs between the sides, and nothing was run");
+        return;
+    }
+    if (comparison->is_partial)
+        buffer_string(out, "partial, stopped before the end; ");
+    if (write_failed_sides(comparison, &sides) > 0)
+        buffer_format(out, "failed: %s", buffer_c_string(&sides));
+    else
+        write_gates_verdict(comparison, out);
+    if (comparison_state(comparison) == GATE_INCONCLUSIVE)
         write_holding(comparison, out);
-    if (!is_whole && comparison->failed_count > 0)
+    if (sides.length == 0 && comparison->failed_count > 0)
         buffer_format(out, "; incomplete: %zu of %zu runs failed", comparison->failed_count, comparison->run_count);
+    if (comparison->is_time_up)
+        buffer_format(out, "; the time was up after %zu seed%s", comparison->seed_count,
+                      comparison->seed_count == 1 ? "" : "s");
+    buffer_release(&sides);
+}
+
+/* Of the run's words the last ones, where a crash is told. */
+void comparison_write_said(const struct comparison_run *run, const char *indent, struct buffer *out)
+{
+    struct text rest = text_of(run->said), line;
+    size_t count = 0, at = 0;
+    while (rest.length > 0 && text_cut(&rest, '\n', &line))
+        count++;
+    rest = text_of(run->said);
+    while (rest.length > 0 && text_cut(&rest, '\n', &line))
+        if (at++ + SAID_LINES_MAX >= count) {
+            buffer_string(out, indent);
+            buffer_visible(out, line);
+            buffer_char(out, '\n');
+        }
 }
 
 const struct comparison_run *comparison_failed(const struct comparison *comparison, size_t index, size_t *side)

@@ -38,6 +38,18 @@ void comparison_write_base(const struct comparison *comparison, struct buffer *o
 /* Append the verdict in a line without its end: "Verdict: failed: 1 of 3 gates failed". */
 void comparison_write_verdict(const struct comparison *comparison, struct buffer *out);
 
+/* Append the last lines of what a run said, each behind `indent`; nothing if it said nothing. */
+void comparison_write_said(const struct comparison_run *run, const char *indent, struct buffer *out);
+
+/* A line of options->proposal as a sentence, without a line end. */
+struct proposal_line;
+void comparison_write_change(const struct comparison *comparison, const struct proposal_line *line, struct buffer *out);
+
+/* What a change changes, and the files that its sides read; nothing without one. */
+void comparison_add_changes(struct show *show, const struct comparison *comparison);
+void comparison_add_inputs(struct show *show, const struct comparison *comparison);
+void comparison_write_change_json(const struct comparison *comparison, struct buffer *out);
+
 /* The run that failed with this index among them; NULL past the end. */
 const struct comparison_run *comparison_failed(const struct comparison *comparison, size_t index, size_t *side);
 
@@ -51,6 +63,9 @@ bool comparison_write_first(const struct comparison *comparison, size_t side, co
 
 /* The side of this name; SIZE_MAX: there is none. */
 size_t comparison_find_side(const struct comparison *comparison, const char *name);
+
+/* Of each side that has failed its first run that did, with its last words. */
+void comparison_add_failed_sides(struct show *show, const struct comparison *comparison);
 
 /* Sections of the page: the sides with their settings and records; what made the runs. */
 void comparison_add_sides(struct show *show, const struct comparison *comparison, const struct comparison_page *page);

@@ -26,7 +26,7 @@ void sizing_make_gates(struct sizing *sizing)
         if (isfinite(levels->levels[l].min))
             gates[count++] = gate_of(&levels->levels[l], GATE_MIN);
     }
-    sizing->gates = (struct gates){gates, count};
+    sizing->gates = (struct gates){.gates = gates, .count = count};
 }
 
 /* ---- Points ---- */

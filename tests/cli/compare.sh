@@ -212,7 +212,9 @@ if pkg-config --exists jansson; then
     compile() { # name; the statement at each rank
         cat >"$1.c" <<END
 #include "policies/plugin.h"
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 static int count;
 static uint64_t rank(const struct order_view *v, const struct order_config *c)
 {
@@ -237,24 +239,38 @@ import csv, decimal, sys
 row = list(csv.DictReader(sys.stdin))[50]
 print(int(decimal.Decimal(row["submit_s"]) * 1000000000))')
     compile some "if (v->submit == INT64_C($submit)) abort()"
-    compare 11 --scenario mix.json --plugin some.so --side good --side "bad:$mine" --seeds 4 --write json=c.json
+    compare 10 --scenario mix.json --plugin some.so --side good --side "bad:$mine" --seeds 4 --write json=c.json
     says said.err "^error: the run of 'bad' with seed 3 failed: signal 6 (Aborted)$"
     says said.err "^  | error: plug-in some.so (order policy 'mine') crashed in its hook 'rank': SIGABRT"
-    says said.out '^Verdict: no gates; incomplete: 1 of 8 runs failed$'
+    says said.out '^Verdict: failed: 1 of 4 runs of bad failed, and none of good$'
+    says said.out '^  bad, seed 3: signal 6 (Aborted)$'
     says said.out '^bad against good (3 pairs)$'
     ask '[[r["state"] for r in s["runs"]] for s in d["sides"]]' \
         "[['done', 'done', 'done', 'done'], ['done', 'done', 'failed', 'done']]"
     # All runs of a side, and all runs.
     compile all 'abort()'
-    compare 11 --scenario mix.json --plugin all.so --side good --side "bad:$mine" --seeds 2
+    compare 10 --scenario mix.json --plugin all.so --side good --side "bad:$mine" --seeds 2
     says said.out 'There is no seed that both sides have run'
     compare 5 --scenario mix.json --plugin all.so --side a --side b --set "$mine" --seeds 2
     says said.err '^error: no run succeeded; the first, .a. with seed 1: signal 6 (Aborted)$'
     gate '{"metric": "queue_time_p95_s", "max_increase": "50%"}'
-    compare 11 --scenario mix.json --plugin all.so --side good --side same --side "bad:$mine" --gates gates.json \
+    compare 10 --scenario mix.json --plugin all.so --side good --side same --side "bad:$mine" --gates gates.json \
         --seeds 5 --write junit=c.xml --write github=c.txt
     says c.xml '<error type="run" message="signal 6 (Aborted)">'
-    says c.txt '^::error title=windtunnel compare::the run of .bad. with seed 1 failed: signal 6 (Aborted)$'
+    says c.txt '^::error title=windtunnel compare::the run of .bad. with seed 1 failed: signal 6 (Aborted)%0A'
+    # The base that crashes says nothing of the other side, and a machine that kills nothing of the policy.
+    compare 11 --scenario mix.json --plugin all.so --side "bad:$mine" --side good --seeds 2
+    says said.out '^Verdict: no gates; incomplete: 2 of 4 runs failed$'
+    compile killed 'raise(9)'
+    compare 11 --scenario mix.json --plugin killed.so --side good --side "bad:$mine" --seeds 2
+    says said.out '^Verdict: no gates; incomplete: 2 of 4 runs failed$'
+    # Auto stops at the first look: more seeds would crash as well.
+    compare 10 --scenario mix.json --plugin all.so --side good --side "bad:$mine" --gates gates.json --write json=c.json
+    ask 'd["seeds"]' 5
+    # A side that waits for ever has failed when the time is up.
+    compile hangs 'pause()'
+    compare 10 --scenario mix.json --plugin hangs.so --side good --side "bad:$mine" --seeds 1 --no-why --time 30s
+    says said.err "^error: the run of 'bad' with seed 1 failed: it hangs: it has not ended after "
 fi
 
 # ---- A signal leaves what is done. ----

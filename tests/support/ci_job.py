@@ -2,11 +2,12 @@
 """Run the job of a CI system's file as written, as far as the examples of docs/ci.md need it.
 
     ci_job.py github FILE JOB REPOSITORY BRANCH BASE FOLDER
-    ci_job.py gitlab FILE JOB REPOSITORY BRANCH FOLDER
+    ci_job.py gitlab FILE JOB REPOSITORY BRANCH BASE FOLDER
 
-REPOSITORY is cloned at BRANCH into FOLDER/checkout, where FILE is.  Exit status and output are those of the job.  Of a
-GitHub job, FOLDER/summary.md is the step summary, and FOLDER/outputs has a line for each output of an action's step.
-What a file uses beyond that is an error of this program (status 99), so that nothing is passed over.
+REPOSITORY is cloned at BRANCH into FOLDER/checkout; BASE is the branch that it goes to.  Exit status and output are
+those of the job; status 98 if none of the changed files starts it.  Of a GitHub job, FOLDER/summary.md is the step
+summary, and FOLDER/outputs has a line for each output of an action's step.  What a file uses beyond that is an error of
+this program (status 99), so that nothing is passed over.
 """
 import os
 import re
@@ -28,6 +29,19 @@ def only(mapping, known, what):
 
 def git(*arguments):
     subprocess.run(['git', '-c', 'advice.detachedHead=false', *arguments], check=True)
+
+
+def triggers(patterns, repository, branch, base):
+    """Does a file that the branch changes match a pattern, as both systems have it?"""
+    changed = subprocess.run(['git', '-C', repository, 'diff', '--name-only', '%s...%s' % (base, branch)], check=True,
+                             capture_output=True, text=True).stdout.split()
+    for pattern in patterns:
+        parts = re.split(r'(\*\*/|\*\*|\*)', pattern)
+        words = {'**/': '(?:.*/)?', '**': '.*', '*': '[^/]*'}
+        if any(re.fullmatch(''.join(words.get(part, re.escape(part)) for part in parts), name) for name in changed):
+            return True
+    print('ci_job.py: none of these files starts the job: %s' % ' '.join(changed), file=sys.stderr)
+    return False
 
 
 class Github:
@@ -53,9 +67,10 @@ class Github:
         return (values[match.group(1)] == match.group(3)) == (match.group(2) == '==')
 
     def checkout(self, options):
-        only(options, ('ref', 'path'), 'a checkout')
-        git('clone', '-q', '--branch', options.get('ref', self.branch), self.repository,
-            os.path.normpath(os.path.join(self.work, options.get('path', '.'))))
+        only(options, ('fetch-depth',), 'a checkout')
+        if options.get('fetch-depth') != '0':
+            fail('a checkout without the history has no merge base')
+        git('clone', '-q', '--branch', self.branch, self.repository, self.work)
 
     def command(self, step, values):
         """As a runner does: a script for bash, with files for what it hands back."""
@@ -72,6 +87,7 @@ class Github:
                            GITHUB_STEP_SUMMARY=os.path.join(self.folder, 'summary.md'))
         for name, value in step.get('env', {}).items():
             environment[name] = self.expand(value, values)
+        os.makedirs(self.work, exist_ok=True)
         status = subprocess.run(['bash', '--noprofile', '--norc', '-eo', 'pipefail', script], cwd=self.work,
                                 env=environment, stdin=subprocess.DEVNULL).returncode
         with open(output) as file:
@@ -109,6 +125,10 @@ class Github:
     def run(self, steps):
         status = 0
         for step in steps:
+            if 'run' in step:
+                if status == 0:
+                    status = self.command(step, self.values)
+                continue
             only(step, ('uses', 'with', 'if', 'id', 'name'), 'a step')
             options = {name: self.expand(value, self.values) for name, value in step.get('with', {}).items()}
             if 'if' in step and step['if'] != 'always()':
@@ -127,19 +147,28 @@ class Github:
 
 
 def main():
-    kind, path, name, repository, branch = sys.argv[1:6]
+    kind, path, name, repository, branch, base = sys.argv[1:7]
     folder = os.path.abspath(sys.argv[-1])
     with open(path) as file:
         jobs = yaml.safe_load(file)
     if kind == 'github':
         job = jobs['jobs'][name]
         only(job, ('runs-on', 'container', 'steps'), 'the job')
-        return Github(folder, repository, branch, sys.argv[6]).run(job['steps'])
+        if not triggers(jobs[True]['pull_request']['paths'], repository, branch, base):  # YAML takes `on` for true
+            return 98
+        return Github(folder, repository, branch, base).run(job['steps'])
     job = jobs[name]
-    only(job, ('image', 'rules', 'script', 'allow_failure', 'artifacts'), 'the job')
+    only(job, ('image', 'variables', 'rules', 'before_script', 'script', 'allow_failure', 'artifacts'), 'the job')
+    if job['variables'].get('GIT_DEPTH') != 0:
+        fail('a checkout without the history has no merge base')
+    environment = dict(os.environ, CI_MERGE_REQUEST_TARGET_BRANCH_NAME=base)
+    if not triggers(job['rules'][0]['changes'], repository, branch, base):
+        return 98
+    environment.update({name: str(value) for name, value in job['variables'].items()})
     git('clone', '-q', '--branch', branch, repository, folder + '/checkout')
-    for line in job['script']:  # a shell runs them until one fails
-        status = subprocess.run(['sh', '-c', line], cwd=folder + '/checkout', stdin=subprocess.DEVNULL).returncode
+    for line in job['before_script'] + job['script']:  # a shell runs them until one fails
+        status = subprocess.run(['sh', '-c', line], cwd=folder + '/checkout', env=environment,
+                                stdin=subprocess.DEVNULL).returncode
         if status != 0:
             break
     for kept in job['artifacts']['paths'] + list(job['artifacts']['reports'].values()):
