@@ -23,7 +23,7 @@
  *
  * Amounts of a class, a queue or another cut are measured against the whole run too.
  *
- * Law: a seed enters if both sides have a value.  One exact replay has no interval: its mark tells which is better.
+ * Law: a seed enters if both sides have a value.  One replay alone has no interval: its mark tells which is better.
  * Law: the change, its interval, its mark and its p are one estimator's and of one unit (reports/change.h), in every
  * view: a percentage where both sides are positive in every seed, else an amount in the metric's unit.
  */

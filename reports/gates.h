@@ -27,7 +27,7 @@
  *
  * Law: the probability that any verdict of a set is wrong (passed beyond the bound, failed within) is at most alpha,
  * for normal differences, as near as t tests keep it over several looks (docs/statistics.md has figures).  Pairs that
- * are equal to the last bit in all seeds are decided at once, and so are the values of an exact replay, n = 1.  A seed
+ * are equal to the last bit in all seeds are decided at once, and so are the values of a replay alone, n = 1.  A seed
  * without a value on both sides is left out; if just one side has a value, the gate cannot pass, since the missing
  * value may be the worst.  (Let both be NAN for a run that crashed.)
  *

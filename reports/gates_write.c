@@ -50,7 +50,7 @@ static void write_interval(const struct gate *gate, const struct gate_result *re
     }
     buffer_string(out, " (");
     if (result->method == METHOD_EXACT)
-        buffer_format(out, "exact, n = %zu", result->n);
+        buffer_format(out, "this replay alone, n = %zu", result->n);
     else
         write_ends(gate, result, out);
     buffer_char(out, ')');

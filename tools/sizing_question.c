@@ -401,6 +401,7 @@ static struct error read_numbers(struct sizing_asked *asked)
                          LOOKS_FIRST);
     asked->options.trials_max = (size_t)runs;
     asked->options.seeds_max = (size_t)seeds;
+    asked->options.is_unshaken = args_flag(asked->args, "exact");
     asked->options.alpha = 0.05;
     if (alpha != NULL && (!text_to_double(text_of(alpha), &asked->options.alpha) ||
                           !(asked->options.alpha >= 1e-6 && asked->options.alpha <= 0.5)))

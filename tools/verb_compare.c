@@ -232,6 +232,7 @@ static struct error read_options(struct compare *compare)
     TRY(args_int64(args, "jobs", 1, WORKERS_MAX, (int64_t)worker_core_count(), &workers));
     compare->options.worker_count = (size_t)workers;
     compare->show.is_all = args_flag(args, "all");
+    compare->options.is_unshaken = args_flag(args, "exact");
     TRY(read_metric(compare));
     TRY(read_time(compare));
     TRY(read_fork(compare));
@@ -290,19 +291,24 @@ static struct error save_baseline(const struct compare *compare, const struct co
     return baseline_save(path, comparison, side);
 }
 
+static void print_failure(const struct comparison_run *run, const char *side, const char *what)
+{
+    if (run->state != COMPARISON_RUN_FAILED)
+        return;
+    tool_say("error: the %s of '%s' with seed %llu failed: %s\n", what, side, (unsigned long long)run->seed,
+             run->failure);
+    struct text rest = text_of(run->said), line;
+    while (rest.length > 0 && text_cut(&rest, '\n', &line))
+        tool_say("  | %.*s\n", (int)line.length, line.at);
+}
+
 static void print_failures(const struct comparison *comparison)
 {
     for (size_t seed = 0; seed < comparison->seed_count; seed++)
-        for (size_t side = 0; side < comparison->side_count; side++) {
-            const struct comparison_run *run = &comparison->sides[side].runs[seed];
-            if (run->state != COMPARISON_RUN_FAILED)
-                continue;
-            tool_say("error: the run of '%s' with seed %llu failed: %s\n", comparison->sides[side].name,
-                     (unsigned long long)run->seed, run->failure);
-            struct text rest = text_of(run->said), line;
-            while (rest.length > 0 && text_cut(&rest, '\n', &line))
-                tool_say("  | %.*s\n", (int)line.length, line.at);
-        }
+        for (size_t side = 0; side < comparison->side_count; side++)
+            print_failure(&comparison->sides[side].runs[seed], comparison->sides[side].name, "run");
+    for (size_t side = 0; side < comparison->side_count; side++)
+        print_failure(&comparison->sides[side].replay, comparison->sides[side].name, "replay as it is");
     for (size_t i = 0; i < comparison->warning_count; i++)
         tool_say("warning: %s\n", comparison->warnings[i]);
 }

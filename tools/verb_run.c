@@ -8,15 +8,18 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/worker_pool.h"
 #include "reports/run_show.h"
 #include "reports/view.h"
 #include "studies/run/lengths.h"
 #include "studies/run/run.h"
+#include "studies/run/shakes.h"
 #include "studies/run/unread.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 #include "workloads/readers/rows.h"
 
+enum { SHAKES_MAX = 1000, WORKERS_MAX = 1024 };
 enum { TIMEOUT_S = 10, TIMEOUT_S_MAX = 1000000 }; /* time for another program's answer to a cycle */
 
 static volatile sig_atomic_t caught_signal;
@@ -86,6 +89,18 @@ static struct error read_fork(const struct args *args, struct run_options *optio
     return ERROR_OK;
 }
 
+/* 0: none are wanted. */
+static struct error read_shakes(const struct args *args, int64_t *count, int64_t *workers)
+{
+    static const char *const others[] = {"fork-at", "scheduler"};
+    TRY(args_int64(args, "jobs", 1, WORKERS_MAX, (int64_t)worker_core_count(), workers));
+    TRY(args_int64(args, "shakes", 2, SHAKES_MAX, 0, count));
+    for (size_t i = 0; *count > 0 && i < sizeof others / sizeof *others; i++)
+        if (args_string(args, others[i]) != NULL)
+            return error_new(ERROR_USAGE, "'--shakes' cannot be used with --%s", others[i]);
+    return ERROR_OK;
+}
+
 static struct error read_options(const struct args *args, struct run_options *options)
 {
     int64_t timeout_s;
@@ -104,6 +119,8 @@ static struct error read_options(const struct args *args, struct run_options *op
     if (options->out == NULL && options->has_events)
         return error_new(ERROR_USAGE, "'--events' adds a file to the record: name its folder with --out");
     TRY(read_fork(args, options));
+    int64_t count, workers;
+    TRY(read_shakes(args, &count, &workers));
     if (options->fork == NULL && options->scenario.path == NULL && options->scenario.trace == NULL &&
         options->scenario.set_count == 0)
         return error_new(ERROR_USAGE, "there is nothing to run: name a scenario, or a trace with --trace");
@@ -137,6 +154,35 @@ static const char *jobs_text(uint64_t count, char text[JOBS_TEXT_BYTES])
     return text;
 }
 
+/* The runs that differ by chance alone, behind the table. */
+static struct error add_shakes(const struct args *args, const struct run *run, struct show *show)
+{
+    int64_t count, workers;
+    TRY(read_shakes(args, &count, &workers));
+    if (count == 0 || caught_signal != 0)
+        return ERROR_OK;
+    struct shakes shakes;
+    struct values own;
+    struct buffer text = {0};
+    const struct shakes_options options = {.version = WINDTUNNEL_VERSION,
+                                           .scenario = run->options->scenario,
+                                           .resolved = run->scenario.resolved,
+                                           .seed = run->scenario.seed,
+                                           .count = (size_t)count,
+                                           .worker_count = (size_t)workers,
+                                           .stop = &caught_signal};
+    TRY(run_result_text(run, NULL, &text));
+    struct error error = values_read_text(&own, "the result of the run", (struct text){text.bytes, text.length});
+    buffer_release(&text);
+    TRY(error);
+    error = shakes_run(&shakes, &options);
+    if (!error_is(error))
+        shakes_add(show, &shakes, &own);
+    shakes_release(&shakes);
+    values_release(&own);
+    return error;
+}
+
 static int print_table(const struct args *args, const struct run *run, double elapsed)
 {
     struct buffer out = {0};
@@ -147,6 +193,7 @@ static int print_table(const struct args *args, const struct run *run, double el
                                      .is_activity_assumed = run->scenario.workload.synth != NULL};
     struct show *show = run_show_new(run->metrics, &options);
     char jobs[JOBS_TEXT_BYTES];
+    struct error error = add_shakes(args, run, show);
     show_text(show, &out);
     show_free(show);
     if (!args_flag(args, "quiet")) {
@@ -158,7 +205,8 @@ static int print_table(const struct args *args, const struct run *run, double el
         if (run->options->out != NULL)
             tool_say("record in %s\n", run->options->out);
     }
-    return tool_print(&out);
+    const int status = tool_print(&out);
+    return error_is(error) ? tool_fail(&error) : status;
 }
 
 /* Warn of classes in which more than a few jobs were rejected. */

@@ -119,6 +119,7 @@ static struct error run_sides(struct sizing_asked *asked, struct progress_line *
                                                .sides = sides,
                                                .side_count = SIDES,
                                                .seed_count = (size_t)seeds,
+                                               .is_unshaken = args_flag(args, "exact"),
                                                .worker_count = (size_t)workers,
                                                .alpha = 0.05,
                                                .stop = stop,

@@ -9,6 +9,7 @@
 #include "base/json_file.h"
 #include "base/output.h"
 #include "studies/comparison/comparison.h"
+#include "studies/run/replay_shake.h"
 
 enum { BASELINE_BYTES_MAX = 256 << 20 };
 
@@ -140,8 +141,11 @@ struct error baseline_save(const char *path, const struct comparison *comparison
     struct output *output;
     TRY(output_open(&output, path, OUTPUT_PLAIN));
     struct buffer *out = output_buffer(output);
-    buffer_members(out, "{'baseline_schema_version': %d,\n'windtunnel_version': %s,\n'scenario': %s,\n'runs': [",
-                   BASELINE_SCHEMA_VERSION, own->runs[0].values.result.manifest.version, own->scenario_digest);
+    buffer_members(out,
+                   "{'baseline_schema_version': %d,\n'windtunnel_version': %s,\n'scenario': %s,\n'replay_shake': %s,\n"
+                   "'runs': [",
+                   BASELINE_SCHEMA_VERSION, own->runs[0].values.result.manifest.version, own->scenario_digest,
+                   comparison->is_shaken ? REPLAY_SHAKE : "");
     for (size_t seed = 0; seed < comparison->seed_count; seed++) {
         const struct comparison_run *run = &own->runs[seed];
         const struct result_manifest *manifest = &run->values.result.manifest;
@@ -256,6 +260,7 @@ static struct error read_doc(struct baseline *baseline, struct json_doc *doc)
         struct json_value digest = json_member(&root, "scenario");
         json_fail(&digest, "'scenario' must be a digest of 32 hex digits");
     }
+    baseline->replay_shake = arena_copy(&baseline->arena, text_of(json_get_string(&root, "replay_shake", "")));
     read_runs(baseline, &root);
     if (!error_is(error))
         read_values(baseline, &root);

@@ -1,6 +1,7 @@
 /* studies/comparison/baseline.h -- the values of one side by seed, in a file that fits into a repository.
  *
  *   {"baseline_schema_version": 1, "windtunnel_version": "0.1.0", "scenario": "<digest>",
+ *    "replay_shake": "",                 of replays that were shaken, how (studies/run/replay_shake.h); else ""
  *    "runs": [{"seed": 1, "fingerprint": "...", "arrivals": "...", "has_chance": true}, ...],
  *    "values": {"metrics": {"queue_time_p95_s": [311.5, 298, ...], ...},
  *               "by": {"class": {"training": {...}}, "workload_class": {...}}}}
@@ -25,7 +26,7 @@ struct baseline_run {
 };
 
 struct baseline {
-    const char *path, *version, *scenario_digest;
+    const char *path, *version, *scenario_digest, *replay_shake;
     struct baseline_run *runs;
     size_t run_count;
     struct arena arena; /* owns all but the values */

@@ -6,6 +6,7 @@
 #include "studies/comparison/comparison_inside.h"
 #include "studies/comparison/proposal.h"
 #include "studies/run/chance.h"
+#include "studies/run/replay_shake.h"
 #include "studies/run/run.h"
 
 /* ---- sides ---- */
@@ -45,6 +46,7 @@ static struct error open_scenario(struct comparison *comparison, size_t side, st
         *facts = (struct side_facts){.seed = scenario.seed, .has_chance = chance_of_scenario(scenario.resolved)};
         baseline_scenario_digest(scenario.resolved, comparison->sides[side].scenario_digest);
         note_chance(comparison, scenario.resolved);
+        replay_shake_apply(scenario.resolved, options, &comparison->arena, &comparison->sides[side].shaken);
     }
     scenario_release(&scenario);
     return error;
@@ -207,8 +209,12 @@ static struct error open_sides(struct comparison *comparison, bool *may_be_exact
         *may_be_exact = *may_be_exact && !facts[side].has_chance;
         comparison->is_fixed = comparison->is_fixed && comparison->sides[side].is_fixed;
     }
+    comparison_shake(comparison, *may_be_exact);
     if (!error_is(error))
         error = check_baselines(comparison);
+    if (!error_is(error) && *may_be_exact)
+        error = comparison_check_shaken(comparison);
+    *may_be_exact = *may_be_exact && !comparison->is_shaken;
     if (!error_is(error))
         error = check_sides_of_gates(comparison);
     if (!error_is(error)) {
@@ -342,6 +348,9 @@ void comparison_release(struct comparison *comparison)
             if (comparison->options->sides[side].baseline == NULL)
                 values_release(&own->runs[seed].values);
         }
+        mem_free(own->replay.failure);
+        mem_free(own->replay.said);
+        values_release(&own->replay.values);
         mem_free(own->runs);
         rerun_close(&own->rerun);
         job_waits_release(&own->waits);

@@ -13,10 +13,12 @@
  * to `seed_count` as long as a gate is inconclusive; see reports/statistics/looks.h.  Records have the seed that they
  * have.
  *
+ * Replays: where no side has a random part, each is shaken by a little with each seed (studies/run/replay_shake.h), and
+ * run once as it is beside that.  With `is_unshaken`, one seed, a record among the sides or a fork it is run once as it
+ * is, and its values decide: they say nothing but of this replay.
+ *
  * Or all sides go on from one moment of a record, each under its own policy: the record is replayed once, and each side
  * goes on in a child of this process (studies/run/fork.h).
- *  Where no side
- * has a random part, one run of each is exact and its values decide.
  *
  * Law: the result depends on the sides, the seeds and the gates only, not on the number of workers.  A run that fails
  * is left out on both sides of its pair, and told.
@@ -38,6 +40,7 @@
 #include "reports/values.h"
 #include "sim/scenario/scenario.h"
 #include "studies/run/fork.h"
+#include "studies/run/replay_place.h"
 #include "studies/run/rerun.h"
 
 enum {
@@ -60,17 +63,19 @@ struct comparison_side_options {
 struct comparison_options {
     const char *version; /* of Windtunnel */
     const struct comparison_side_options *sides;
-    size_t side_count;          /* at least 2 */
-    size_t seed_count;          /* at most; 1 .. COMPARISON_SEEDS_MAX */
-    bool is_sequential;         /* stop when all gates are decided; without gates run COMPARISON_SEEDS_PLAIN */
-    size_t worker_count;        /* runs at the same time */
-    const char *fork;           /* the folder of the record from which all sides go on; NULL: they begin at 0 */
-    time_ns fork_at;            /* the moment */
-    const struct gates *gates;  /* in place of those of the scenarios; NULL: the first side that has gates gives them */
-    double alpha;               /* 0.05: of the gates together; intervals of the table have the level 1 - alpha */
-    bool finds_first;           /* seek the first decision in which each candidate differs from the base */
-    const char *scratch;        /* an existing folder, for the records of other programs; needed if a side has one */
-    const char *const *records; /* by side: the folder for the record of its run with the first seed; NULL: none */
+    size_t side_count;         /* at least 2 */
+    size_t seed_count;         /* at most; 1 .. COMPARISON_SEEDS_MAX */
+    bool is_sequential;        /* stop when all gates are decided; without gates run COMPARISON_SEEDS_PLAIN */
+    bool is_unshaken;          /* replays are run as they are */
+    size_t worker_count;       /* runs at the same time */
+    const char *fork;          /* the folder of the record from which all sides go on; NULL: they begin at 0 */
+    time_ns fork_at;           /* the moment */
+    const struct gates *gates; /* in place of those of the scenarios; NULL: the first side that has gates gives them */
+    double alpha;              /* 0.05: of the gates together; intervals of the table have the level 1 - alpha */
+    bool finds_first;          /* seek the first decision in which each candidate differs from the base */
+    const char *scratch;       /* an existing folder, for the records of other programs; needed if a side has one */
+    /* By side: the folder for the record of its replay as it is, or else of its run with the first seed; NULL: none. */
+    const char *const *records;
     const struct proposal *proposal; /* the sides are those of a change (proposal.h), and it has more gates; NULL: no */
     const char *command;             /* that makes this comparison again, for who reads its verdict; NULL: not known */
     const volatile sig_atomic_t *stop; /* not 0: stop; COMPARISON_TIME_IS_UP: at the last look that is whole */
@@ -97,7 +102,7 @@ struct comparison_run {
     bool has_chance;      /* another seed may give other values */
 };
 
-/* The first decision in which a candidate differs from the base, with the first seed
+/* The first decision in which a candidate differs from the base, in the replay as it is, or else with the first seed
  * (studies/divergence/divergence.h).  All NULL: it was not sought, or the comparison was stopped before. */
 struct comparison_first {
     char *text, *json; /* as divergence_text and divergence_json write it; owned */
@@ -113,8 +118,10 @@ struct comparison_long {
 
 struct comparison_side {
     const char *name;
-    bool is_fixed;               /* a record or a baseline: nothing is run */
-    struct comparison_run *runs; /* by index of the seed; owned */
+    bool is_fixed;                  /* a record or a baseline: nothing is run */
+    struct comparison_run *runs;    /* by index of the seed; owned */
+    struct comparison_run replay;   /* as it is, of a comparison that is shaken; missing of a baseline */
+    struct scenario_options shaken; /* of the other runs; of a comparison that is shaken */
     struct comparison_first first;
     struct comparison_long one_run; /* of a candidate */
     struct job_waits waits;         /* of its run, until `one_run` is known */
@@ -127,6 +134,7 @@ struct comparison_row {
     struct metric_selector of;
     const struct metric *metric;
     double *numbers; /* by side and seed: [side * seed_count + seed]; NAN: not defined, or no run */
+    double *replays; /* by side: of the replay as it is; NAN as above */
 };
 
 /* A gate for a side. */
@@ -146,6 +154,7 @@ struct comparison {
     size_t run_count, failed_count; /* finished runs, failed ones included; failed runs */
     char *blocks;     /* "weeks": the blocks of the trace that are drawn (workloads/readers/blocks.h); NULL: none */
     char *shake;      /* how the trace is shaken (workloads/readers/shake.h), in words; NULL: it is not */
+    bool is_shaken;   /* replays that are shaken here, not by their scenarios */
     bool keeps_waits; /* runs hand back the queue times of their jobs */
     bool is_exact;    /* one run of each side, without chance */
     bool is_partial;  /* stopped before its end */
@@ -181,6 +190,12 @@ bool comparison_side_has_failed(const struct comparison *comparison, size_t side
 
 /* All runs that were asked for are done. */
 bool comparison_is_complete(const struct comparison *comparison);
+
+/* is_shaken: the replay of a side in a row. */
+struct replay_place comparison_replay_place(const struct comparison *comparison, size_t row, size_t side);
+
+/* The run of the side from which its record is, and the first decision that differs. */
+const struct comparison_run *comparison_shown_run(const struct comparison *comparison, size_t side);
 
 /* The seeds that the differences of this side are of. */
 size_t comparison_pair_count(const struct comparison *comparison, size_t side);

@@ -5,7 +5,8 @@
 #include "base/worker_pool.h"
 #include "studies/comparison/comparison.h"
 
-/* Run each side that is not fixed with the seeds of these indices, [from, to), as far as they are not run. */
+/* Run each side that is not fixed with the seeds of these indices, [from, to), as far as they are not run; and the
+ * replays as they are. */
 struct error comparison_run_seeds(struct comparison *comparison, size_t from, size_t to) MUST_CHECK;
 
 /* Is the first decision still to be sought in which the side differs from the base?  If it cannot be, keep why. */
@@ -19,6 +20,10 @@ char *comparison_blocks_new(const char *scenario_json);
 
 /* How the scenario's trace is shaken, in words; NULL: it is not.  The caller frees it with mem_free. */
 char *comparison_shake_new(const char *scenario_json);
+
+/* Decide whether replays are shaken.  Then: is each baseline of such replays?  ERROR_CONFIG. */
+void comparison_shake(struct comparison *comparison, bool may_be_exact);
+struct error comparison_check_shaken(const struct comparison *comparison) MUST_CHECK;
 
 /* The result of a run behind its queue times: what a run writes with comparison->keeps_waits, and what is read of it.
  * Returns the text of result.json. */

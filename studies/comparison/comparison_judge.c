@@ -24,23 +24,33 @@ static uint32_t row_of(struct names *names, const struct metric_selector *of, st
     return names_add(names, (struct text){key->bytes, key->length});
 }
 
+/* The values of a run with a seed; seed_count: of the replay as it is. */
 static void add_values(struct comparison *comparison, size_t side, size_t seed, struct names *names,
                        size_t *row_capacity, struct buffer *key)
 {
-    const struct values *values = &comparison->sides[side].runs[seed].values;
+    const struct comparison_side *own = &comparison->sides[side];
+    const struct values *values = seed < comparison->seed_count ? &own->runs[seed].values : &own->replay.values;
     const size_t count = comparison->side_count * comparison->seed_count;
     for (size_t v = 0; v < values->count; v++) {
         const uint32_t r = row_of(names, &values->list[v].of, key);
         if (r == comparison->row_count) {
             MEM_GROW(comparison->rows, *row_capacity, comparison->row_count + 1);
             struct comparison_row *row = &comparison->rows[comparison->row_count++];
-            *row = (struct comparison_row){.of = values->list[v].of,
-                                           .metric = values->list[v].metric,
-                                           .numbers = arena_alloc_array(&comparison->look_arena, count, double)};
+            *row = (struct comparison_row){
+                .of = values->list[v].of,
+                .metric = values->list[v].metric,
+                .numbers = arena_alloc_array(&comparison->look_arena, count, double),
+                .replays = arena_alloc_array(&comparison->look_arena, comparison->side_count, double)};
             for (size_t i = 0; i < count; i++)
                 row->numbers[i] = NAN;
+            for (size_t i = 0; i < comparison->side_count; i++)
+                row->replays[i] = NAN;
         }
-        comparison->rows[r].numbers[side * comparison->seed_count + seed] = values->list[v].number;
+        struct comparison_row *row = &comparison->rows[r];
+        if (seed < comparison->seed_count)
+            row->numbers[side * comparison->seed_count + seed] = values->list[v].number;
+        else
+            row->replays[side] = values->list[v].number;
     }
 }
 
@@ -53,6 +63,9 @@ static void make_rows(struct comparison *comparison)
         for (size_t seed = 0; seed < comparison->seed_count; seed++)
             if (comparison->sides[side].runs[seed].state == COMPARISON_RUN_DONE)
                 add_values(comparison, side, seed, names, &row_capacity, &key);
+    for (size_t side = 0; side < comparison->side_count; side++)
+        if (comparison->sides[side].replay.state == COMPARISON_RUN_DONE)
+            add_values(comparison, side, comparison->seed_count, names, &row_capacity, &key);
     buffer_release(&key);
     names_free(names);
 }
@@ -142,10 +155,11 @@ static void count_runs(struct comparison *comparison)
 {
     comparison->run_count = comparison->failed_count = 0;
     for (size_t side = 0; side < comparison->side_count; side++)
-        for (size_t seed = 0; seed < comparison->seed_count; seed++) {
-            const enum comparison_run_state state = comparison->sides[side].runs[seed].state;
-            comparison->run_count += state != COMPARISON_RUN_MISSING;
-            comparison->failed_count += state == COMPARISON_RUN_FAILED;
+        for (size_t seed = 0; seed <= comparison->seed_count; seed++) {
+            const struct comparison_side *own = &comparison->sides[side];
+            const struct comparison_run *run = seed < comparison->seed_count ? &own->runs[seed] : &own->replay;
+            comparison->run_count += run->state != COMPARISON_RUN_MISSING;
+            comparison->failed_count += run->state == COMPARISON_RUN_FAILED;
         }
 }
 
@@ -239,6 +253,13 @@ static const struct difference *completed(const struct comparison *comparison, s
     return NULL;
 }
 
+/* By the mark, or by the same number in all seeds, which are too few for a mark. */
+static bool is_moved(const struct difference *jobs, char mark)
+{
+    const double gain = mark == '+' ? jobs->difference : -jobs->difference;
+    return jobs->mark == mark || (jobs->change.of.state == INFERENCE_CONSTANT && gain > 0);
+}
+
 static bool is_called(const struct comparison *comparison, size_t side, char mark)
 {
     for (size_t r = 0; r < comparison->row_count; r++)
@@ -251,11 +272,11 @@ static bool is_called(const struct comparison *comparison, size_t side, char mar
 static void warn_of_completed(struct comparison *comparison, size_t side)
 {
     const struct difference *jobs = completed(comparison, side);
-    const bool is_candidate = jobs != NULL && jobs->mark == '-';
+    const bool is_candidate = jobs != NULL && is_moved(jobs, '-');
     const char *fewer = comparison->sides[is_candidate ? side : 0].name;
     const char *more = comparison->sides[is_candidate ? 0 : side].name;
     if ((is_candidate && is_called(comparison, side, '+')) ||
-        (jobs != NULL && jobs->mark == '+' && is_called(comparison, side, '-')))
+        (jobs != NULL && is_moved(jobs, '+') && is_called(comparison, side, '-')))
         comparison_warn(
             comparison,
             "'%s' completed fewer jobs than '%s' (%.6g, not %.6g): a job that never starts counts with its wait until "

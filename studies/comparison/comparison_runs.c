@@ -53,15 +53,29 @@ char *comparison_shake_new(const char *scenario_json)
 
 /* ---- runs ---- */
 
+struct task {
+    size_t side, seed;
+    bool is_first;  /* find the first decision in which the side differs */
+    bool is_replay; /* run it as it is; else shaken, if the comparison is */
+};
+
 struct batch {
     struct comparison *comparison;
-    struct task {
-        size_t side, seed;
-        bool is_first; /* find the first decision in which the side differs */
-    } * tasks;
+    struct task *tasks;
     size_t count, done;
     time_ns began, base_took; /* by the caller's clock; base_took: until the base's run with the first seed was done */
 };
+
+static const struct scenario_options *options_of(const struct comparison *comparison, const struct task *task)
+{
+    return comparison->is_shaken && !task->is_replay ? &comparison->sides[task->side].shaken
+                                                     : &comparison->options->sides[task->side].scenario;
+}
+
+static bool is_recorded(const struct comparison *comparison, const struct task *task)
+{
+    return comparison->options->records != NULL && task->seed == 0 && task->is_replay == comparison->is_shaken;
+}
 
 /* In a process of its own. */
 static struct error run_task(void *self, size_t index, struct buffer *out)
@@ -73,17 +87,17 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
         return comparison_find_first(batch->comparison, task->side, out);
     const struct rerun *rerun = &batch->comparison->sides[task->side].rerun;
     if (rerun->program != NULL)
-        return rerun_run(rerun, &options->sides[task->side].scenario, batch->comparison->seeds[task->seed], out);
+        return rerun_run(rerun, options_of(batch->comparison, task), batch->comparison->seeds[task->seed], out);
     struct long_run rows = {0};
     struct record_sink sink = long_run_sink(&rows);
     sink.on_sample = NULL;
     sink.on_finished = NULL;
     struct trial trial = {.version = options->version,
-                          .scenario = options->sides[task->side].scenario,
+                          .scenario = *options_of(batch->comparison, task),
                           .seed = batch->comparison->seeds[task->seed],
                           .sink = batch->comparison->keeps_waits ? &sink : NULL,
                           .moment = options->fork != NULL ? &batch->comparison->moment : NULL};
-    if (task->seed == 0 && options->records != NULL)
+    if (is_recorded(batch->comparison, task))
         trial.record = options->records[task->side];
     struct error error = trial_run(&trial, out);
     if (!error_is(error) && trial.sink != NULL)
@@ -117,7 +131,8 @@ static void keep_result(void *self, const struct worker_result *result)
 {
     struct batch *batch = self;
     const struct task *task = &batch->tasks[result->index];
-    struct comparison_run *run = &batch->comparison->sides[task->side].runs[task->seed];
+    struct comparison_side *own = &batch->comparison->sides[task->side];
+    struct comparison_run *run = task->is_replay ? &own->replay : &own->runs[task->seed];
     batch->done++;
     if (task->is_first) {
         comparison_keep_first(batch->comparison, task->side, result);
@@ -133,8 +148,8 @@ static void keep_result(void *self, const struct worker_result *result)
         batch->base_took = clock_of(batch) - batch->began;
     struct job_waits waits = {0};
     const struct text text = comparison_take_waits(result->bytes, &waits);
-    if (task->seed == 0)
-        batch->comparison->sides[task->side].waits = waits;
+    if (task->seed == 0 && !task->is_replay)
+        own->waits = waits;
     else
         job_waits_release(&waits);
     struct error error = values_read_text(&run->values, "the result of the run", text);
@@ -155,12 +170,15 @@ static void show_progress(void *self)
         options->on_progress(options->progress_self, batch->done, batch->count);
 }
 
-/* All sides of a seed before the next seed, so that what is done when a signal comes makes pairs.  The first decisions
- * are sought beside the first seeds. */
+/* All sides of a seed before the next seed, so that what is done when a signal comes makes pairs; the replays as they
+ * are before that.  The first decisions are sought beside the first seeds. */
 static void fill_batch(struct batch *batch, size_t from, size_t to)
 {
     struct comparison *comparison = batch->comparison;
-    batch->tasks = mem_zalloc((to - from + 1) * comparison->side_count, sizeof *batch->tasks);
+    batch->tasks = mem_zalloc((to - from + 2) * comparison->side_count, sizeof *batch->tasks);
+    for (size_t side = 0; side < comparison->side_count && comparison->is_shaken; side++)
+        if (!comparison->sides[side].is_fixed && comparison->sides[side].replay.state == COMPARISON_RUN_MISSING)
+            batch->tasks[batch->count++] = (struct task){.side = side, .is_replay = true};
     for (size_t seed = from; seed < to; seed++)
         for (size_t side = 0; side < comparison->side_count; side++)
             if (!comparison->sides[side].is_fixed && comparison->sides[side].runs[seed].state == COMPARISON_RUN_MISSING)

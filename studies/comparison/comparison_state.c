@@ -68,6 +68,12 @@ bool comparison_is_complete(const struct comparison *comparison)
     return !comparison->is_partial && !comparison->is_time_up && comparison->failed_count == 0;
 }
 
+const struct comparison_run *comparison_shown_run(const struct comparison *comparison, size_t side)
+{
+    const struct comparison_side *own = &comparison->sides[side];
+    return comparison->is_shaken && !own->is_fixed ? &own->replay : &own->runs[0];
+}
+
 size_t comparison_pair_count(const struct comparison *comparison, size_t side)
 {
     size_t count = 0;

@@ -323,15 +323,15 @@ static struct error read_curves(const char *record, struct metrics *metrics)
 
 static const char *why_without(const struct comparison *comparison, size_t side, size_t drawn)
 {
-    const struct comparison_run *run = &comparison->sides[side].runs[0];
+    const struct comparison_run *run = comparison_shown_run(comparison, side);
     if (drawn == RUN_LINES_MAX)
         return "so many lines cannot be told apart";
     if (comparison->options->sides[side].baseline != NULL)
         return "a baseline keeps values alone";
     if (comparison->options->sides[side].program != NULL)
         return "another program makes its runs, and no record of them is kept";
-    return run->state == COMPARISON_RUN_FAILED ? "its run with the first seed failed"
-                                               : "its run with the first seed was not done";
+    return run->state == COMPARISON_RUN_FAILED ? "the run of which it would be failed"
+                                               : "the run of which it would be was not done";
 }
 
 static void add_curves(struct show *show, const struct comparison *comparison, const struct comparison_page *page)
@@ -358,7 +358,8 @@ static void add_curves(struct show *show, const struct comparison *comparison, c
         count++;
     }
     if (count > 0 && comparison->seed_count > 0) {
-        buffer_format(&title, "Over time: the runs with seed %llu", (unsigned long long)comparison->seeds[0]);
+        buffer_format(&title, "Over time: the %s ", comparison->is_shaken ? "replay" : "runs");
+        comparison_write_shown(comparison, &title);
         show_part(show, buffer_c_string(&title));
         run_overlay(show, lines, count);
         show_on(show, SHOW_PAGE);
@@ -508,7 +509,7 @@ static void add_side(struct show *show, const struct comparison *comparison, siz
     const size_t pairs = comparison_pair_count(comparison, side);
     struct buffer text = {0};
     if (comparison->is_exact)
-        buffer_string(&text, " (exact, n = 1)");
+        buffer_string(&text, " (this replay alone, n = 1)");
     else
         buffer_format(&text, " (%zu pair%s)", pairs, pairs == 1 ? "" : "s");
     add_against(show, comparison, side, show_section, buffer_c_string(&text));
@@ -521,7 +522,8 @@ static void add_side(struct show *show, const struct comparison *comparison, siz
         add_long(show, comparison, side);
         if (comparison_write_first(comparison, side, "", &text)) {
             struct buffer title = {0};
-            buffer_format(&title, "Where they part, with seed %llu", (unsigned long long)comparison->seeds[0]);
+            buffer_format(&title, "Where they part, %s", comparison->is_shaken ? "in the replay " : "");
+            comparison_write_shown(comparison, &title);
             show_heading(show, buffer_c_string(&title));
             buffer_text(show_line(show, SHOW_CODE), (struct text){text.bytes, text.length});
             buffer_release(&title);
@@ -558,6 +560,7 @@ struct show *comparison_show_new(const struct comparison *comparison, const stru
         return show;
     }
     add_glance(show, comparison, headlines, count);
+    comparison_add_replays(show, comparison);
     if (how->verdicts != NULL)
         verdicts_show(show, how->verdicts);
     if (page != NULL) {

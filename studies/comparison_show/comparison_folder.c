@@ -317,7 +317,7 @@ static void find_records(const struct comparison_folder *folder, const struct co
 {
     for (size_t i = 0; i < folder->side_count; i++) {
         const bool is_run = folder->run_records[i] != NULL;
-        if (comparison->sides[i].runs == NULL || comparison->sides[i].runs[0].state != COMPARISON_RUN_DONE)
+        if (comparison->sides[i].runs == NULL || comparison_shown_run(comparison, i)->state != COMPARISON_RUN_DONE)
             continue;
         page->records[i] = folder->records[i];
         page->folders[i] = is_run ? folder->names[i] : NULL;

@@ -2,7 +2,7 @@
  *
  *   report.html        the page (studies/comparison_show/comparison_show.h); if it is there, the folder is complete
  *   comparison.json    every value that it shows, and all others (COMPARISON_JSON)
- *   SIDE/              of each side that this program runs: the record of its run with the first seed, with its page
+ *   SIDE/              of each side that this program runs: the record of its replay, or of its run with the first seed
  *
  *   struct comparison_folder folder;
  *   TRY(comparison_folder_open(&folder, "out/two", sides, side_count));

@@ -72,7 +72,12 @@ static void write_sides(const struct comparison *comparison, struct buffer *out)
             buffer_members(out, ",\n    ");
             write_run(&comparison->sides[side].runs[seed], comparison->seeds[seed], out);
         }
-        buffer_string(out, "]}");
+        buffer_char(out, ']');
+        if (comparison->sides[side].replay.state != COMPARISON_RUN_MISSING) {
+            buffer_string(out, ", \"replay\": ");
+            write_run(&comparison->sides[side].replay, comparison->seeds[0], out);
+        }
+        buffer_char(out, '}');
     }
     buffer_char(out, ']');
 }
@@ -113,6 +118,18 @@ static void write_difference(const struct difference *difference, struct buffer 
                    difference->size, change->of.level, change->of.p, difference->p_rank);
 }
 
+/* By side, what the replay as it is gives, and how many deviations of the shaken ones that is from their mean. */
+static void write_replays(const struct comparison *comparison, size_t r, struct buffer *out)
+{
+    buffer_members(out, ", 'replays': [");
+    for (size_t side = 0; side < comparison->side_count; side++) {
+        const struct replay_place place = comparison_replay_place(comparison, r, side);
+        buffer_members(out, ", {'value': %g, 'deviations': %g, 'below': %zu}", place.value, place.deviations,
+                       place.below);
+    }
+    buffer_char(out, ']');
+}
+
 static void write_row(const struct comparison *comparison, size_t r, struct buffer *out)
 {
     static const char *const better[] = {"lower", "higher", "neither"};
@@ -127,7 +144,10 @@ static void write_row(const struct comparison *comparison, size_t r, struct buff
             buffer_members(out, ", %g", row->numbers[side * comparison->seed_count + seed]);
         buffer_char(out, ']');
     }
-    buffer_string(out, "], \"differences\": [");
+    buffer_char(out, ']');
+    if (comparison->is_shaken)
+        write_replays(comparison, r, out);
+    buffer_string(out, ", \"differences\": [");
     for (size_t side = 1; side < comparison->side_count; side++) {
         buffer_members(out, ", ");
         write_difference(&comparison->differences[side][r], out);
@@ -143,12 +163,12 @@ void comparison_write_json(const struct comparison *comparison, const struct com
         out,
         "{'comparison_schema_version': %d,\n'version': %s,\n'verdict': %s,\n'is_exact': %hhd, "
         "'is_partial': %hhd, 'is_time_up': %hhd, 'is_same': %hhd, 'is_complete': %hhd,\n'blocks': %s, 'shake': "
-        "%s,\n'seeds': %zu, 'look': %zu, 'looks': %zu, "
+        "%s, 'is_replay_shaken': %hhd,\n'seeds': %zu, 'look': %zu, 'looks': %zu, "
         "'alpha': %g,\n'warnings': [",
         SCHEMA_VERSION, comparison->options->version, has_verdict ? gate_state_names[state] : NULL,
         comparison->is_exact, comparison->is_partial, comparison->is_time_up, comparison->is_same,
-        comparison_is_complete(comparison), comparison->blocks, comparison->shake, comparison->seed_count,
-        comparison->look + 1, comparison->look_count, comparison->options->alpha);
+        comparison_is_complete(comparison), comparison->blocks, comparison->shake, comparison->is_shaken,
+        comparison->seed_count, comparison->look + 1, comparison->look_count, comparison->options->alpha);
     for (size_t i = 0; i < comparison->warning_count; i++)
         buffer_members(out, ", %s", comparison->warnings[i]);
     buffer_string(out, "],\n");

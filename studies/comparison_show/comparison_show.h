@@ -34,7 +34,7 @@ extern const char *const comparison_format_names[]; /* NULL-terminated */
 /* Where the page will be, and the records that it draws and leads to. */
 struct comparison_page {
     const char *folder;                        /* that the page will be in; links are relative to it */
-    const char *records[COMPARISON_SIDES_MAX]; /* of the run with the first seed, for the curves; NULL: none */
+    const char *records[COMPARISON_SIDES_MAX]; /* comparison_shown_run, for the curves; NULL: none */
     const char *folders[COMPARISON_SIDES_MAX]; /* the name of a record that will be in `folder`; NULL: it stays */
 };
 

@@ -114,7 +114,7 @@ void comparison_write_value(const struct difference *difference, double value, s
 void comparison_write_seeds(const struct comparison *comparison, struct buffer *out)
 {
     if (comparison->is_exact) {
-        buffer_string(out, "exact, n = 1");
+        buffer_string(out, "this replay alone, n = 1");
         return;
     }
     buffer_format(out, "%zu seed%s (%llu", comparison->seed_count, comparison->seed_count == 1 ? "" : "s",
@@ -126,6 +126,14 @@ void comparison_write_seeds(const struct comparison *comparison, struct buffer *
         buffer_format(out, " of a shaken trace (%s)", comparison->shake);
     if (comparison->blocks != NULL)
         buffer_format(out, ", %s resampled", comparison->blocks);
+}
+
+void comparison_write_shown(const struct comparison *comparison, struct buffer *out)
+{
+    if (comparison->is_shaken)
+        buffer_string(out, "as it is");
+    else
+        buffer_format(out, "with seed %llu", (unsigned long long)comparison->seeds[0]);
 }
 
 void comparison_write_base(const struct comparison *comparison, struct buffer *out)
@@ -247,6 +255,9 @@ const struct comparison_run *comparison_failed(const struct comparison *comparis
             if (run->state == COMPARISON_RUN_FAILED && index-- == 0)
                 return run;
         }
+    for (*side = 0; *side < comparison->side_count; (*side)++)
+        if (comparison->sides[*side].replay.state == COMPARISON_RUN_FAILED && index-- == 0)
+            return &comparison->sides[*side].replay;
     return NULL;
 }
 

@@ -29,8 +29,11 @@ bool comparison_has_tenants(const struct comparison *comparison);
 /* Append "4h 12m", "87.3 %" or "42": a value of the metric. */
 void comparison_write_value(const struct difference *difference, double value, struct buffer *out);
 
-/* Append "5 seeds (1 to 5)", "exact, n = 1", ... */
+/* Append "5 seeds (1 to 5)", "this replay alone, n = 1", ... */
 void comparison_write_seeds(const struct comparison *comparison, struct buffer *out);
+
+/* Append which run the record, the curves and the first decision are of: "with seed 1", "as it is". */
+void comparison_write_shown(const struct comparison *comparison, struct buffer *out);
 
 /* Append the name of the base, and the program that runs it if that is another one. */
 void comparison_write_base(const struct comparison *comparison, struct buffer *out);
@@ -50,7 +53,7 @@ void comparison_add_changes(struct show *show, const struct comparison *comparis
 void comparison_add_inputs(struct show *show, const struct comparison *comparison);
 void comparison_write_change_json(const struct comparison *comparison, struct buffer *out);
 
-/* The run that failed with this index among them; NULL past the end. */
+/* The run that failed with this index among them; NULL past the end.  Replays as they are come last. */
 const struct comparison_run *comparison_failed(const struct comparison *comparison, size_t index, size_t *side);
 
 /* The first run of the side that is done; NULL: none is. */
@@ -63,6 +66,9 @@ bool comparison_write_first(const struct comparison *comparison, size_t side, co
 
 /* The side of this name; SIZE_MAX: there is none. */
 size_t comparison_find_side(const struct comparison *comparison, const char *name);
+
+/* Of a comparison that is shaken, the replays as they are beside the shaken ones. */
+void comparison_add_replays(struct show *show, const struct comparison *comparison);
 
 /* Of each side that has failed its first run that did, with its last words. */
 void comparison_add_failed_sides(struct show *show, const struct comparison *comparison);

@@ -1,6 +1,6 @@
 /* studies/run/chance.h -- may another seed give another result?
  *
- * Without chance one run is exact, and its values decide (reports/gates.h).
+ * A replay without chance is one draw: studies of many runs shake it (replay_shake.h).
  *
  * Law: if two seeds of a scenario give different results, it has chance.  The reverse need not hold: a part that draws
  * may change nothing.

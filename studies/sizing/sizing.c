@@ -8,6 +8,7 @@
 
 #include "base/worker_pool.h"
 #include "studies/run/chance.h"
+#include "studies/run/replay_shake.h"
 #include "studies/run/trial.h"
 #include "studies/sizing/sizing_inside.h"
 
@@ -41,6 +42,7 @@ struct batch {
     struct trial trial;
     uint64_t seed; /* the first of all */
     size_t from;
+    bool is_replay;     /* one run of the replay as it is */
     struct error error; /* the first run that failed */
 };
 
@@ -67,7 +69,7 @@ static void keep_result(void *self, const struct worker_result *result)
 {
     struct batch *batch = self;
     const size_t r = batch->from + result->index;
-    struct sizing_run *run = &batch->point->runs[r];
+    struct sizing_run *run = batch->is_replay ? &batch->point->replay : &batch->point->runs[r];
     run->seed = batch->seed + r;
     if (!result->is_done) {
         fail(batch, run->seed, result);
@@ -136,17 +138,21 @@ static struct sizing_point *begin_point(struct sizing *sizing, struct sizing_ans
     return point;
 }
 
-/* The settings of the scenario, then the settings of the case, then the setting of the number. */
+/* The settings of the scenario, then the settings of the case, then the setting of the number, then those that shake
+ * (NULL: none). */
 static const char **settings(const struct sizing_options *options, const struct sizing_case *of, const char *last,
-                             size_t *count)
+                             const struct scenario_options *shaken, size_t *count)
 {
-    const char **sets = mem_zalloc(options->scenario.set_count + SIZING_SETS_MAX + 1, sizeof *sets);
+    const size_t shaken_count = shaken != NULL ? shaken->set_count : 0;
+    const char **sets = mem_zalloc(options->scenario.set_count + SIZING_SETS_MAX + 1 + shaken_count, sizeof *sets);
     *count = 0;
     for (size_t s = 0; s < options->scenario.set_count; s++)
         sets[(*count)++] = options->scenario.sets[s];
     for (size_t s = 0; s < SIZING_SETS_MAX && of->sets[s] != NULL; s++)
         sets[(*count)++] = of->sets[s];
     sets[(*count)++] = last;
+    for (size_t s = 0; s < shaken_count; s++)
+        sets[(*count)++] = shaken->sets[s];
     return sets;
 }
 
@@ -165,23 +171,27 @@ static void take_runs(struct sizing_point *point, size_t to)
         point->run_count = done;
 }
 
+/* to 0: the replay as it is. */
 static struct error run_point(struct sizing *sizing, struct sizing_answer *answer, struct sizing_point *point,
                               uint64_t seed, size_t to)
 {
+    const bool is_replay = to == 0;
     struct buffer setting = {0};
     struct batch batch = {.sizing = sizing,
                           .answer = answer,
                           .point = point,
                           .seed = seed,
-                          .from = point->run_count,
+                          .from = is_replay ? 0 : point->run_count,
+                          .is_replay = is_replay,
                           .trial = {.version = sizing->options->version, .scenario = sizing->options->scenario}};
     sizing_write_setting(&sizing->options->question, point->number, &setting);
-    const char **sets =
-        settings(sizing->options, answer->of, buffer_c_string(&setting), &batch.trial.scenario.set_count);
+    const char **sets = settings(sizing->options, answer->of, buffer_c_string(&setting),
+                                 is_replay ? NULL : &answer->shaken, &batch.trial.scenario.set_count);
     batch.trial.scenario.sets = sets;
-    struct error error = run_batch(&batch, to);
-    if (!error_is(error))
+    struct error error = run_batch(&batch, is_replay ? 1 : to);
+    if (!error_is(error) && !is_replay)
         take_runs(point, to);
+    point->has_replay = point->replay.is_done;
     mem_free(sets);
     buffer_release(&setting);
     return error;
@@ -242,22 +252,27 @@ static struct error run_case(struct sizing *sizing, struct sizing_answer *answer
             break;
     }
     take_answer(question, &search, answer);
-    return ERROR_OK;
+    struct sizing_point *at = answer->is_found ? point_at(answer, answer->number) : NULL;
+    return answer->is_shaken && at != NULL && !is_stopped(sizing) ? run_point(sizing, answer, at, seed, 0) : ERROR_OK;
 }
 
-/* What the scenario of a case says: its first seed, and whether there is chance in it. */
-static struct error read_case(const struct sizing *sizing, const struct sizing_case *of, uint64_t *seed, bool *is_exact)
+/* What the scenario of a case says: its first seed, and whether there is chance in it, or it gets some. */
+static struct error read_case(struct sizing *sizing, struct sizing_answer *answer, uint64_t *seed)
 {
     struct scenario scenario;
     struct scenario_options options = sizing->options->scenario;
     struct buffer setting = {0};
     sizing_write_setting(&sizing->options->question, sizing->options->question.start, &setting);
-    const char **sets = settings(sizing->options, of, buffer_c_string(&setting), &options.set_count);
+    const char **sets = settings(sizing->options, answer->of, buffer_c_string(&setting), NULL, &options.set_count);
     options.sets = sets;
     struct error error = scenario_load(&scenario, &options);
     if (!error_is(error)) {
         *seed = scenario.seed;
-        *is_exact = !chance_of_scenario(scenario.resolved);
+        answer->is_exact = !chance_of_scenario(scenario.resolved);
+        answer->is_shaken =
+            sizing->options->seeds_max > 1 && !sizing->options->is_unshaken &&
+            replay_shake_apply(scenario.resolved, &(struct scenario_options){0}, &sizing->arena, &answer->shaken);
+        answer->is_exact = answer->is_exact && !answer->is_shaken;
     }
     scenario_release(&scenario);
     mem_free(sets);
@@ -281,7 +296,7 @@ struct error sizing_run(struct sizing *sizing, const struct sizing_options *opti
         sizing->is_partial = is_stopped(sizing); /* while the options were read */
         if (sizing->is_partial)
             break;
-        TRY(read_case(sizing, answer->of, &seed, &answer->is_exact));
+        TRY(read_case(sizing, answer, &seed));
         TRY(run_case(sizing, answer, start, seed));
         if (answer->is_found)
             start = answer->number;
@@ -312,6 +327,7 @@ static void release_point(struct sizing_point *point, size_t run_capacity)
 {
     for (size_t r = 0; r < run_capacity; r++)
         values_release(&point->runs[r].values);
+    values_release(&point->replay.values);
     mem_free(point->runs);
     mem_free(point->judgements);
 }

@@ -17,6 +17,9 @@
  * sure is wrong with probability alpha at most.  Which numbers are tried, and how often: studies/sizing/threshold.h.
  * Seeds: the seed of the scenario and the seeds that follow it, the same for every number.
  *
+ * Replays without a random part are shaken a little with each seed (studies/run/replay_shake.h), and the replay as it
+ * is runs once at the answer.  With `is_unshaken`, or one seed, one run of a number decides, for this replay alone.
+ *
  * Each case is the scenario with settings of its own, and has an answer of its own: quarters of growth, other mixes of
  * pools, other values of an assumption.  The search of a case begins at the answer of the one before.
  *
@@ -63,6 +66,7 @@ struct sizing_options {
     size_t case_count;   /* 1 .. SIZING_CASES_MAX */
     size_t trials_max;   /* runs of a case */
     size_t seeds_max;    /* runs of a number; at least LOOKS_FIRST, or 1: the answer is for one seed alone */
+    bool is_unshaken;    /* replays are run as they are */
     double alpha;        /* the probability that a sure answer is wrong; (0, 0.5] */
     size_t worker_count; /* runs at the same time */
     const volatile sig_atomic_t *stop;
@@ -87,6 +91,8 @@ struct sizing_point {
     double number;
     struct sizing_run *runs; /* owned */
     size_t run_count;
+    struct sizing_run replay; /* as it is, at the answer of a case that is shaken */
+    bool has_replay;
     size_t met_count;                    /* runs that keep within the bound of every level, each by itself */
     bool holds, is_sure;                 /* as struct threshold_point, but of the levels: met or not */
     struct sizing_judgement *judgements; /* by gate of struct sizing; owned */
@@ -96,7 +102,9 @@ struct sizing_answer {
     const struct sizing_case *of;
     struct sizing_point *points; /* in the order in which they were first tried; owned */
     size_t point_count, run_count;
-    bool is_exact;                                           /* no run has a random part: one run of a number decides */
+    bool is_exact; /* no run has a random part: one run of a number decides */
+    bool is_shaken;
+    struct scenario_options shaken;                          /* the settings that shake, alone */
     bool is_found, is_whole, is_sure, has_enough, has_limit; /* struct threshold_answer */
     double number;                                           /* the least or the largest that meets the levels */
     double enough;                                           /* the least or largest that does for sure */

@@ -69,7 +69,7 @@ void sizing_assumed_show(struct show *show, const struct sizing *sizing)
             buffer_format(show_cell(show), "%+.12g", answer->number - first->number);
         else
             view_amount(show_cell(show), NAN);
-        buffer_string(show_cell(show), answer->is_exact ? "exact" : answer->is_sure ? "sure" : "not sure");
+        buffer_string(show_cell(show), answer->is_exact ? "one run" : answer->is_sure ? "sure" : "not sure");
     }
     say_moves(show, sizing);
 }

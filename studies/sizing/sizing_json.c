@@ -19,7 +19,10 @@ static void write_level(const struct sizing_judgement *judgement, const struct s
         const struct sizing_point one = {.runs = &point->runs[r], .run_count = 1};
         buffer_members(out, ", %g", sizing_point_mean(&one, &judgement->gate->of));
     }
-    buffer_string(out, "]}");
+    buffer_char(out, ']');
+    if (point->has_replay)
+        buffer_members(out, ", 'replay': %g", values_number(&point->replay.values, &judgement->gate->of));
+    buffer_char(out, '}');
 }
 
 static void write_point(const struct sizing *sizing, const struct sizing_point *point, struct buffer *out)

@@ -96,6 +96,8 @@ static void add_levels(struct show *show, const struct sizing *sizing, const str
     add_at(show, at);
     if (past != NULL)
         add_at(show, past);
+    if (at->has_replay)
+        show_column(show, "this replay");
     for (size_t g = 0; g < sizing->gates.count; g++) {
         const struct gate *gate = &sizing->gates.gates[g];
         add_name(show, gate, show_row);
@@ -105,7 +107,15 @@ static void add_levels(struct show *show, const struct sizing *sizing, const str
         add_mean(show, &at->judgements[g]);
         if (past != NULL)
             add_mean(show, &past->judgements[g]);
+        if (at->has_replay)
+            add_amount(show, gate, values_number(&at->replay.values, &gate->of));
     }
+    if (at->has_replay)
+        buffer_format(
+            show_line(show, SHOW_NOTE),
+            "A replay is one of many that could have been. The means are of it shaken with %zu seeds, arrivals "
+            "by up to a minute and run times by a percent; beside them is the replay as it is, at %.12g.",
+            at->run_count, at->number);
 }
 
 /* ---- What was tried ---- */
@@ -231,7 +241,7 @@ static void add_cases(struct show *show, const struct sizing *sizing)
         add_bound(show, least ? answer->has_enough : answer->has_limit, least ? answer->enough : answer->limit);
         show_value(show, view_amount, at != NULL ? sizing_point_usd_per_h(at) : NAN);
         show_value(show, view_count, (double)answer->run_count);
-        buffer_string(show_cell(show), answer->is_exact ? "exact" : answer->is_sure ? "sure" : "not sure");
+        buffer_string(show_cell(show), answer->is_exact ? "one run" : answer->is_sure ? "sure" : "not sure");
     }
 }
 

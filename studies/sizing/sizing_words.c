@@ -91,7 +91,7 @@ static void write_sure(const struct sizing *sizing, const struct sizing_answer *
         buffer_format(out, " It is the end of the range: a %s one may do too.",
                       sizing_is_least(sizing) ? "smaller" : "larger");
     if (answer->is_exact) {
-        buffer_string(out, " It is exact: nothing in these runs is left to chance.");
+        buffer_string(out, " One run of each number decided: it is that of this replay alone.");
     } else {
         buffer_char(out, ' ');
         write_confidence(sizing, out);

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "reports/gates.h"
 #include "sim/scenario/scenario.h"
+#include "studies/run/replay_shake.h"
 #include "studies/run/run.h"
 
 #define PLANNED_SEED "0" /* of the configurations; a run has its own */
@@ -229,6 +230,13 @@ static struct error resolve(struct making *making, size_t combination, char hex[
     struct error error = load_whole(&scenario, &options);
     if (error_is(error))
         return place_error(making, levels, error);
+    if (making->options->file->seed_count > 1 &&
+        replay_shake_apply(scenario.resolved, &options, &plan->arena, &options)) { /* else all seeds were one run */
+        scenario_release(&scenario);
+        error = load_whole(&scenario, &options);
+        if (error_is(error))
+            return place_error(making, levels, error);
+    }
     error = add_inputs(plan, &scenario, options.path);
     if (!error_is(error)) {
         hash_configuration(plan, &scenario, scenario.workload.trace, hex);

@@ -48,12 +48,12 @@ cp said.out plan.json
 
 # ---- the verdict that depends on it ----
 
-windtunnel compare $of --policy slurm --policy kai --assumptions --no-why -q --out out --write json=both.json
+windtunnel compare $of --exact --policy slurm --policy kai --assumptions --no-why -q --out out --write json=both.json
 grep -q '^The verdict depends on it: queue_time_p95_s of kai is worse as it is, better with a checkpoint every 30 min' \
     said.out || fail "the verdict turns, and it is not said: $(cat said.out)"
 grep -q 'What the verdict depends on' out/report.html || fail 'the page does not say what the verdict depends on'
-windtunnel compare $of --policy slurm --policy kai --no-why -q --set "$half_hour" --write json=half.json
-windtunnel compare $of --policy slurm --policy kai --no-why -q --write json=plain.json
+windtunnel compare $of --exact --policy slurm --policy kai --no-why -q --set "$half_hour" --write json=half.json
+windtunnel compare $of --exact --policy slurm --policy kai --no-why -q --write json=plain.json
 python3 - <<'END' || fail 'the numbers of the cases are not those of the comparisons'
 import json
 both, half, plain = (json.load(open(f'{name}.json')) for name in ('both', 'half', 'plain'))
@@ -73,14 +73,14 @@ END
 
 # A gate that passes with checkpoints and fails without.
 echo '{"gates": [{"metric": "queue_time_p95_s", "max_increase": "5%"}]}' >gates.json
-windtunnel compare $of --policy slurm --policy kai --assumptions --no-why -q --gates gates.json
+windtunnel compare $of --exact --policy slurm --policy kai --assumptions --no-why -q --gates gates.json
 [ "$status" -eq 10 ] || fail "status $status: the gate fails as it is"
 grep -q 'The verdict depends on it: the gates are failed as it is, passed with a checkpoint every 30 min' said.out ||
     fail "the gates turn, and it is not said: $(cat said.out)"
 
 # ---- a plan ----
 
-windtunnel plan $of --policy kai --nodes a=1..8 --level 'queue_time_p95_s<=10h' --assumptions -q
+windtunnel plan $of --exact --policy kai --nodes a=1..8 --level 'queue_time_p95_s<=10h' --assumptions -q
 grep -q '^The answer depends on it: 3 as it is, 2 with a checkpoint every 30 minutes' said.out ||
     fail "the answer moves, and it is not said: $(cat said.out)"
 

@@ -51,6 +51,8 @@ compare 0 --trace jobs.csv --cluster ten.json --policy fifo --policy easy --writ
 ! grep -q 'mean wait' said.out || fail 'two sides are told in a table'
 mean=$(python3 -c 'import json
 print(round(json.load(open("easy/result.json"))["metrics"]["queue_time_mean_s"]["value"], 6))')
+ask 'round([m["replays"][1]["value"] for m in d["metrics"] if m["metric"] == "queue_time_mean_s"][0], 6)' "$mean"
+compare 0 --trace jobs.csv --cluster ten.json --policy fifo --policy easy --write json=c.json --exact
 ask 'round([m["values"][1][0] for m in d["metrics"] if m["metric"] == "queue_time_mean_s"][0], 6)' "$mean"
 compare 0 --trace jobs.csv --cluster ten.json --side a --side b:policy.preset=easy
 compare 2 --trace jobs.csv --policy fifo --policy easy
@@ -174,17 +176,70 @@ sed 's/0.8,/0.7,/' mix.json >less.json
 compare 0 mix.json less.json --seeds 2
 says said.err "^warning: 'less' gets other jobs than 'mix' (first with seed 1, in 2 of 2 seeds)"
 
-# ---- A replay has no chance: one run of each decides, however many seeds are asked for. ----
+# ---- A replay is one draw: it is shaken with each seed, and the replay as it is stands beside that. ----
+
+compare 0 --trace jobs.csv --cluster ten.json --policy fifo --policy easy --seeds 4 --write json=c.json --out shaken
+says said.out '^2 sides, 4 seeds (1 to 4) of a shaken trace (arrivals by up to 1m 00s, run times by sigma 0.01); the'
+says said.out '^This replay, beside the shaken ones$'
+says said.out '^  queue_time_mean_s  *fifo  *[0-9hms ]*  *[0-9hms ]*  *\([0-9.]* deviations [ab]\|on their mean\)'
+says said.out 'Where they part, in the replay as it is'
+"$program" run --trace jobs.csv --cluster ten.json --policy easy --seed 3 --quiet --out third \
+    --set 'workload.shake={"arrivals_s": 60, "run_time_sigma": 0.01}' >/dev/null || fail 'a shaken run'
+python3 - <<'END' || fail 'the replay and the shaken runs are not those of `run`'
+import json, statistics
+d, third, easy = (json.load(open(f)) for f in ('c.json', 'third/result.json', 'easy/result.json'))
+assert [r['fingerprint'] for r in d['sides'][1]['runs']][2] == third['manifest']['fingerprint']
+assert d['sides'][1]['replay']['fingerprint'] == easy['manifest']['fingerprint']
+assert json.load(open('shaken/easy/result.json'))['manifest']['fingerprint'] == easy['manifest']['fingerprint']
+assert not d['is_exact'] and d['is_replay_shaken'] and d['seeds'] == 4
+spread = 0
+for m in d['metrics']:
+    for values, replay in zip(m['values'], m['replays']):
+        if replay['deviations'] is None or None in values:
+            continue
+        deviation = statistics.stdev(values)
+        lies = (replay['value'] - statistics.mean(values)) / deviation if deviation > 0 else 0
+        assert abs(lies - replay['deviations']) < 1e-6 * max(1, abs(lies)), (m['metric'], values, replay)
+        assert replay['below'] == sum(v < replay['value'] for v in values)
+        spread += deviation > 0
+assert spread > 20, spread
+END
+# The same scenario with shaking of its own keeps it, and has no replay as it is.
+compare 0 --trace jobs.csv --cluster ten.json --policy fifo --policy easy --seeds 2 --shake 30s --write json=c.json
+says said.out '2 seeds (1 to 2) of a shaken trace (arrivals by up to 30 s); the'
+ask 'd["is_replay_shaken"], "replay" in d["sides"][0], "replays" in d["metrics"][0]' '(False, False, False)'
+# A baseline says how its replays were shaken, and is taken for such alone.
+compare 0 --trace jobs.csv --cluster ten.json --policy fifo --seeds 3 --save-baseline shaken.json
+compare 0 --trace jobs.csv --cluster ten.json --policy fifo --exact --save-baseline plain.json
+compare 0 --trace jobs.csv --cluster ten.json --policy fifo --baseline shaken.json --seeds 3
+says said.out 'Of [0-9]* metrics of the whole run: [0-9]* equal (=)'
+compare 0 --trace jobs.csv --cluster ten.json --policy fifo --baseline plain.json --exact
+refused_plainly 2 compare --trace jobs.csv --cluster ten.json --policy fifo --baseline plain.json <<'END'
+error: the baseline plain.json is of a replay as it is, and here it is shaken
+  make it again with --save-baseline, or compare with --exact
+END
+refused_plainly 2 compare --trace jobs.csv --cluster ten.json --policy fifo --baseline shaken.json --exact <<'END'
+error: the baseline shaken.json is of a replay that was shaken, and here it is not shaken
+  leave out --exact, or ask for more than one seed
+END
+# A run says the same of itself.
+"$program" run --trace jobs.csv --cluster ten.json --policy easy --shakes 4 >said.out 2>said.err || fail 'run --shakes'
+says said.out '^This replay, beside shaken ones$'
+"$program" run mix.json --shakes 2 --quiet >said.out 2>said.err || fail 'run --shakes of a mix'
+says said.out '^This run, beside others by chance$'
+
+# ---- With --exact one run of each decides, however many seeds are asked for. ----
 
 gate '{"metric": "makespan_s", "max_increase": "1%"}'
-compare 10 --scenario small.json --side fewer:cluster.pools.h100.nodes=2 --side all --gates gates.json --seeds 10
+compare 10 --scenario small.json --side fewer:cluster.pools.h100.nodes=2 --side all --gates gates.json --seeds 10 \
+    --exact
 # The job of 32 GPUs does not fit 16.
 says said.err "^warning: 'fewer' completed fewer jobs than 'all' (2, not 3): "
 [ "$(wc -l <said.err)" -eq 1 ] || fail "a replay: $(cat said.err)"
 gate '{"metric": "makespan_s", "max_increase": "0%"}'
 compare 0 --scenario small.json --side all --side more:policy.blocking=skip --gates gates.json --seeds 10 \
-    --write json=c.json
-says said.out 'exact, n = 1'
+    --write json=c.json --exact
+says said.out 'this replay alone, n = 1'
 ask 'd["is_exact"], d["seeds"], len(d["sides"][0]["runs"])' '(True, 1, 1)'
 # Estimates that are drawn are chance.
 compare 0 --scenario small.json --side a --side b --set 'world.estimates={"kind": "noisy"}' --seeds 3
@@ -201,8 +256,8 @@ compare 2 --scenario mix.json --side a --side b --shake 30s
 says said.err "'shake' belongs to a trace; a synthesized workload has no such thing"
 compare 2 --scenario small.json --side a --side b --shake 0
 says said.err "'shake' needs 'arrivals_s' or 'run_time_sigma' above 0"
-compare 2 --scenario small.json --side a --side b --shake 30s --set workload.fill.load=1
-says said.err "'shake' cannot stand beside 'fill'"
+compare 0 --scenario small.json --side a --side b --shake 30s --set workload.fill.load=1 --seeds 2
+says said.out '2 seeds (1 to 2) of a shaken trace'
 compare 2 --scenario small.json --side a --side b --shake soon
 says said.err "^error: '--shake' wants ARRIVALS or ARRIVALS,SIGMA such as 5m,0.1, got 'soon'$"
 

@@ -171,7 +171,7 @@ run fifo
 run skip --set policy.blocking=skip
 run fewer --set cluster.pools.h100.nodes=15
 run limited --set world.queue_limit=15
-windtunnel compare --scenario long.json --side fifo --side skip:policy.blocking=skip \
+windtunnel compare --exact --scenario long.json --side fifo --side skip:policy.blocking=skip \
     --side fewer:cluster.pools.h100.nodes=15 --write json=c.json
 cp said.out compared.out
 windtunnel compare fifo limited --write json=rejected.json
@@ -180,7 +180,7 @@ python3 oracle.py "$program" >oracle.log 2>&1 || fail "the plain computation: $(
 
 # ---- In words. ----
 
-says compared.out '^3 sides, exact, n = 1; the base is fifo$'
+says compared.out '^3 sides, this replay alone, n = 1; the base is fifo$'
 says compared.out '^  One long run: the queue time of each job less that of the base, by batch means$'
 says compared.out '^    - all jobs  *+[0-9ms ]* (+.* to +.*), [123]0 batches of [0-9,]* jobs from '
 says compared.out '^    left out: [0-9]* (rejected, or on one side only)$'
@@ -191,30 +191,30 @@ says said.out '^  queue time, training .*([0-9hms. ]* to .*), [123]0 batches of 
 says said.out '^  allocation  .* %  *([0-9.]* % to [0-9.]* %), [123]0 batches of '
 windtunnel report fifo
 grep -q 'Steady state' said.out && fail 'a report tells the steady state without --steady'
-windtunnel compare --scenario long.json --side a --side b --format markdown
+windtunnel compare --exact --scenario long.json --side a --side b --format markdown
 says said.out '^| `=` training | .* equal for each of [0-9,]* jobs |$'
 
 # ---- Where there is none. ----
 
-windtunnel compare --scenario small.json --side all --side slow:world.scheduler_period_s=40
+windtunnel compare --exact --scenario small.json --side all --side slow:world.scheduler_period_s=40
 says said.out '^    ? training    .* (no interval: 3 jobs after the warm-up, and 100 are needed)$'
 windtunnel run small.json --quiet --out short
 windtunnel report short --steady
 says said.out '^  queue time, training .* (no interval: 3 jobs after the warm-up, and 100 are needed)$'
 sed 's/, "end": "4d"//' long.json >whole.json
-windtunnel compare --scenario whole.json --side all --side overloaded:cluster.pools.h100.nodes=8
+windtunnel compare --exact --scenario whole.json --side all --side overloaded:cluster.pools.h100.nodes=8
 says said.out '^    ? all jobs  .* (no interval: the warm-up has no end in the first half of the [0-9],[0-9]* jobs)$'
-windtunnel compare --scenario long.json --side a --side b --shake 1m --seeds 2 --write json=s.json
+windtunnel compare --exact --scenario long.json --side a --side b --shake 1m --seeds 2 --write json=s.json
 grep -q 'One long run' said.out && fail 'two seeds, and one long run'
 grep -q 'one_long_run' s.json && fail 'two seeds, and one long run as JSON'
-windtunnel compare --scenario long.json --side a --save-baseline base.json
-windtunnel compare --scenario long.json --side new:policy.blocking=skip --baseline base.json --write json=b.json
+windtunnel compare --exact --scenario long.json --side a --save-baseline base.json
+windtunnel compare --exact --scenario long.json --side new:policy.blocking=skip --baseline base.json --write json=b.json
 says said.out '^  not known: baseline: a baseline has no queue times of single jobs$'
 says b.json '"one_long_run": {"unknown": "baseline: a baseline has no queue times of single jobs"}'
 windtunnel compare fifo skip --gates /dev/stdin <<'END'
 {"gates": [{"metric": "queue_time_mean_s", "max_increase": "1%"}]}
 END
-says said.out 'exact, n = 1'
+says said.out 'this replay alone, n = 1'
 windtunnel run long.json --set workload.duration_scale=0.9 --quiet --out other
 windtunnel compare fifo other
 says said.out '^  not known: the sides have other jobs$'

@@ -103,7 +103,7 @@ TEST(links_are_those_of_a_search_of_all_pairs)
             within += naive.follows != JOB_NONE && naive.think != LOOP_SESSION;
         }
         held_sort(&held);
-        const struct loop_link *ordered = loop_order(links, &held, &arena);
+        const struct loop_link *ordered = loop_order(links, held.order, held.count, &arena);
         for (size_t i = 0; i < held.count; i++) {
             const struct loop_link was = links[held.order[i]];
             assert_true(ordered[i].think == was.think);

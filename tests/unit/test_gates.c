@@ -269,7 +269,8 @@ TEST(test_one_exact_replay)
     struct gate_result result = decide_one(&test, true);
     assert_int_equal(result.state, GATE_FAILED);
     assert_int_equal(result.method, METHOD_EXACT);
-    assert_words(&test, &result, "queue_time_p95_s of training: +12.3 % (exact, n = 1), at most +5 % allowed: failed");
+    assert_words(&test, &result,
+                 "queue_time_p95_s of training: +12.3 % (this replay alone, n = 1), at most +5 % allowed: failed");
     b = 104;
     assert_int_equal(decide_one(&test, true).state, GATE_PASSED);
     b = NAN;
@@ -279,7 +280,8 @@ TEST(test_one_exact_replay)
     b = 725;
     result = decide_one(&test, true);
     assert_int_equal(result.state, GATE_FAILED);
-    assert_words(&test, &result, "new: queue_time_p95_s: 12m 05s (exact, n = 1), at most 10m 00s allowed: failed");
+    assert_words(&test, &result,
+                 "new: queue_time_p95_s: 12m 05s (this replay alone, n = 1), at most 10m 00s allowed: failed");
     b = 600;
     assert_int_equal(decide_one(&test, true).state, GATE_PASSED);
 }

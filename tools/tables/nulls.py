@@ -3,10 +3,10 @@
     tools/table nulls                                        200 changes without effect, 200 slips
     tools/table nulls --nulls 40 --slips 40 --policies kai
     tools/table nulls --traces ../shared/traces              NASA and LCG at load 0.9 too
-    tools/table nulls --power                                what room is decided within 20 seeds four times in five
+    tools/table nulls --power                                what room is decided within 20 seeds, and what variates save
 
-The replays are frozen mixes at load 0.95 on 64 GPUs, three days each, under each policy.  The gate is one: the mean queue
-time may grow by at most --bound, half of the slip.
+The replays are frozen mixes at load 0.95 on 64 GPUs, --days long each, under each policy.  The gate is one: the mean queue
+time may grow by at most --bound.
 
 A null is a change that cannot matter: a job of one second is added; a job comes a second later; a job runs a second longer;
 the nodes stand in two pools; the queues stand in another order.  A slip makes the gated metric 5 % worse: all jobs run longer
@@ -16,8 +16,20 @@ These seeds are not those of the comparisons.  A case has seeds of its own.
     before   one exact replay of each side: its values decide
     after    shaken replays, looks up to --seeds-max
 
-The columns: cases; failed, inconclusive and passed gates; seeds and seconds of processor time of a comparison, in the mean.
+The columns: cases; failed, inconclusive and passed gates; seeds and seconds of processor time of a comparison, and the change
+that was measured, in the mean.  SIGTERM ends the cases and shows those that are done.
 The last lines run inconclusive cases again with the number of seeds that they named, if it is at most --named-max.
+
+The table of --power has pairs of a base and the same with a latency of one second, which moves every decision and costs next
+to nothing, over --power-seeds seeds: the fleet of docs/examples/ci under kai, the mix drawn anew with each seed under kai, and
+the first frozen mix under two policies.
+
+    spread       the standard deviation of ln(candidate / base) over the seeds
+    of amounts   that of candidate - base, over the mean of the base
+    20, 40       the room that is decided within so many of 40 seeds four times in five: 0.80 and 0.49 spreads
+                 (make test ONLY=analytic/test_looks)
+    pairs        the variance of ln(candidate / base) over that without common random numbers
+    variate      over that which is left after a regression on the seed's offered load
 
 Exit status: 0; 1 if --limits is given and more than 9 % of nulls fail, more than 30 % stay inconclusive, or less than 60 % of
 slips fail; 2 if a run failed.
@@ -29,6 +41,7 @@ import math
 import os
 import pathlib
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -37,10 +50,11 @@ import tempfile
 from tables.runs import Failed, Lines, complain, windtunnel
 
 GPUS, LOAD, SLIP, POWER = 64, 0.95, 0.05, 0.8
+STOPPED = []  # a signal came
 LATER = 10**6  # from the seeds of a calibration to those of comparisons
 METRIC = "queue_time_mean_s"
 NULLS = ("a job added", "a job later", "a job longer", "two pools", "queues")
-SLIPS = {"durations": ("workload.duration_scale", 1, 0.001), "latency": ("world.decision_latency_s", 0, 60)}
+SLIPS = {"durations": ("workload.duration_scale", 1, 0.005), "latency": ("world.decision_latency_s", 0, 20)}
 TRACES = {"NASA": ("swf/NASA-iPSC-1993-3.1-cln.swf.zst", 128), "LCG": ("swf/LCG-2005.swf.zst", 4000)}
 TRACE_LOAD = 0.9
 
@@ -51,10 +65,11 @@ def options():
     parser.add_argument("--slips", type=int, default=200)
     parser.add_argument("--policies", default="slurm,kai,windtunnel")
     parser.add_argument("--mixes", type=int, default=2, help="frozen mixes; default: 2")
-    parser.add_argument("--bound", type=float, default=0.025, help="default: 0.025")
+    parser.add_argument("--days", type=float, default=5, help="of a mix; default: 5")
+    parser.add_argument("--bound", type=float, default=0.02, help="default: 0.02")
     parser.add_argument("--shake", default="1m,0.01", help="default: 1m,0.01")
     parser.add_argument("--seeds-max", type=int, default=40)
-    parser.add_argument("--calibration", type=int, default=40, metavar="SEEDS", help="default: 40")
+    parser.add_argument("--calibration", type=int, default=24, metavar="SEEDS", help="default: 24")
     parser.add_argument("--named-max", type=int, default=200, metavar="SEEDS", help="default: 200")
     parser.add_argument("--named-count", type=int, default=10, help="inconclusive cases that are run again; default: 10")
     parser.add_argument("--traces", help="the folder of NASA and LCG; left out: the mixes alone")
@@ -62,6 +77,7 @@ def options():
     parser.add_argument("--minutes", type=float, default=40, help="of processor time, then no case begins; default: 40")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time; default: 1")
     parser.add_argument("--power", action="store_true", help="the table of rooms instead")
+    parser.add_argument("--power-seeds", type=int, default=40, help="default: 40")
     parser.add_argument("--limits", action="store_true")
     parser.add_argument("--markdown", action="store_true")
     return parser.parse_args()
@@ -109,13 +125,13 @@ CUTS = {"class", "workload_class", "class_size", "tenant", "queue", "size", "gpu
 # ---- Replays ----
 
 
-def mix():
+def mix(args):
     def jobs(name, kind, share, sizes, median, sigma, **more):
         return {"name": name, "class": kind, "share": share, "arrivals": {"process": "poisson"},
                 "sizes": [{"weight": weight, "gpus": gpus, "nodes": 1} for gpus, weight in sizes],
                 "run_time": {"distribution": "lognormal", "median": median, "sigma": sigma}, **more}
 
-    return {"duration": "3d", "load_whole_gpu": LOAD, "classes": [
+    return {"duration": f"{args.days * 24:g}h", "load_whole_gpu": LOAD, "classes": [
         jobs("training", "training", 0.7, ((1, 70), (2, 20), (4, 10)), "40m", 1),
         jobs("interactive", "interactive", 0.1, ((1, 1),), "30m", 1),
         jobs("inference", "inference", 0.2, ((1, 1),), "2h", 0.5, priority=10)]}
@@ -124,14 +140,14 @@ def mix():
 class Replay:
     """A trace on its cluster under a policy."""
 
-    def __init__(self, name, folder, trace, policy, load, gpus, form=None):
+    def __init__(self, args, name, folder, trace, policy, load, gpus, form=None):
         self.name, self.folder, self.trace, self.form = name, folder, trace, form
         nodes = (gpus, 1) if form else (gpus // 8, 8)
         self.scenario = {
             "cluster": {"name": name, "pools": [{"name": "node", "nodes": nodes[0], "gpus_per_node": nodes[1],
                                                 "gpu_model": "h100-80gb"}]},
             "workload": {"trace": str(trace), "load_gpus": gpus, **({"format": form, "load": load} if form else {})},
-            "policy": {"preset": policy}, "world": {"end": "3d"} if not form else {}}
+            "policy": {"preset": policy}, "world": {} if form else {"end": mix(args)["duration"]}}
         self.slips = {}
 
     def write(self, name, scenario):
@@ -143,13 +159,13 @@ class Replay:
         return json.loads(json.dumps(self.scenario))
 
 
-def freeze(folder, seed):
+def freeze(args, folder, seed):
     """A mix at the load, as the lines of a frozen trace."""
     cluster = {"name": "mix", "pools": [{"name": "node", "nodes": GPUS // 8, "gpus_per_node": 8, "gpu_model": "h100-80gb"}]}
     drawn, scaled = folder / f"mix{seed}-drawn.jsonl", folder / f"mix{seed}.jsonl"
     of_mix, of_trace = folder / f"mix{seed}.json", folder / f"mix{seed}-trace.json"
-    rest = {"cluster": cluster, "policy": {"preset": "fifo"}, "world": {"end": "3d"}}
-    of_mix.write_text(json.dumps({**rest, "workload": {"load_gpus": GPUS, "synth": mix()}}))
+    rest = {"cluster": cluster, "policy": {"preset": "fifo"}, "world": {"end": mix(args)["duration"]}}
+    of_mix.write_text(json.dumps({**rest, "workload": {"load_gpus": GPUS, "synth": mix(args)}}))
     windtunnel(["trace", "freeze", str(of_mix), "--seed", str(seed), "--out", str(drawn)], "freeze")
     of_trace.write_text(json.dumps({**rest, "workload": {"trace": str(drawn), "load_gpus": GPUS, "load": LOAD}}))
     windtunnel(["trace", "freeze", str(of_trace), "--out", str(scaled)], "freeze")
@@ -202,6 +218,8 @@ def calibrate(args, replay, kind):
                    "--seeds", str(args.calibration), "-j", str(args.jobs)], f"{replay.name}, {kind}")
     points = [(part * step, statistics.fmean(ratios(got, side + 1))) for side, part in enumerate((0.5, 1, 2))]
     slope = sum(x * y for x, y in points) / sum(x * x for x, _ in points)
+    if slope <= 0:
+        raise Failed(f"{replay.name}, {kind}: {args.calibration} seeds do not tell what makes it worse; try more")
     return f"{path}={none + math.log(1 + SLIP) / slope}"
 
 
@@ -227,8 +245,8 @@ def replays_of(args, root):
         folder = root / f"mix{number}-{policy}"
         folder.mkdir()
         if number > len(replays) // len(args.policies.split(",")):
-            trace = freeze(root, number)
-        replays.append(Replay(f"mix {number} under {policy}", folder, trace, policy, LOAD, GPUS))
+            trace = freeze(args, root, number)
+        replays.append(Replay(args, f"mix {number} under {policy}", folder, trace, policy, LOAD, GPUS))
     for name, policy in itertools.product(TRACES if args.traces else (), args.policies.split(",")):
         file, gpus = TRACES[name]
         trace = pathlib.Path(args.traces).resolve() / file
@@ -236,7 +254,7 @@ def replays_of(args, root):
             raise Failed(f"no file {file} in {args.traces}")
         folder = root / f"{name}-{policy}"
         folder.mkdir()
-        replays.append(Replay(f"{name} under {policy}", folder, trace, policy, TRACE_LOAD, gpus, "swf"))
+        replays.append(Replay(args, f"{name} under {policy}", folder, trace, policy, TRACE_LOAD, gpus, "swf"))
     return replays
 
 
@@ -255,19 +273,20 @@ def cases_of(args, replays, is_null):
 def row(name, results):
     states = [result["state"] for result in results]
     if not results:
-        return [name, "0", "", "", "", "", ""]
+        return [name, "0", *[""] * 6]
     return [name, str(len(results)), *(str(states.count(state)) for state in ("failed", "inconclusive", "passed")),
             f"{statistics.fmean(result['seeds'] for result in results):.1f}",
-            f"{statistics.fmean(result['seconds'] for result in results):.2f}"]
+            f"{statistics.fmean(result['seconds'] for result in results):.2f}",
+            f"{100 * statistics.fmean(result['value'] or 0 for result in results):+.1f} %"]
 
 
 def judge(args, cases, gates, open_cases):
     before, after = [], []
     for case in cases:
-        if spent_s() > 60 * args.minutes:
-            complain(f"stopped after {args.minutes:g} minutes of processor time")
+        if spent_s() > 60 * args.minutes or STOPPED:
+            complain("stopped; the cases that are done follow")
             break
-        before.append(case.run(args, gates, ()))
+        before.append(case.run(args, gates, ("--exact",)))
         after.append(case.run(args, gates, ("--shake", args.shake, "--seeds-max", str(args.seeds_max))))
         if after[-1]["state"] == "inconclusive":
             open_cases.append((case, after[-1]["seeds_needed"]))
@@ -280,19 +299,20 @@ def show_named(args, open_cases, gates):
     """Do inconclusive cases decide with the seeds that they named?"""
     named = [(case, seeds) for case, seeds in open_cases if seeds is not None and seeds <= args.named_max]
     decided, seconds = 0, 0.0
-    for case, seeds in named[:args.named_count]:
+    for case, seeds in named[:0 if STOPPED else args.named_count]:
         result = case.run(args, gates, ("--shake", args.shake, "--seeds-max", str(int(seeds))))
         decided += result["state"] in ("failed", "passed")
         seconds += result["seconds"]
     print(f"\nof {len(open_cases)} inconclusive cases {len(named)} named at most {args.named_max} seeds; "
-          f"{min(len(named), args.named_count)} run again with that number: {decided} decided, {seconds:.0f} s")
+          f"{0 if STOPPED else min(len(named), args.named_count)} run again with that number: {decided} decided, "
+          f"{seconds:.0f} s")
 
 
 def show_nulls(args, replays, root):
     gates = root / "gates.json"
     gates.write_text(json.dumps({"gates": [{"metric": METRIC, "max_increase": f"{100 * args.bound:g}%"}]}))
     open_cases, shares = [], []
-    lines = Lines(["", "cases", "failed", "inconclusive", "passed", "seeds", "seconds"], ["slips, before"], args.markdown)
+    lines = Lines(["", "cases", "failed", "inconclusive", "passed", "seeds", "seconds", "change"], ["slips, before"], args.markdown)
     for name, is_null in (("nulls", True), ("slips", False)):
         before, after = judge(args, cases_of(args, replays, is_null), str(gates), open_cases)
         lines.show(row(f"{name}, before", before))
@@ -303,8 +323,45 @@ def show_nulls(args, replays, root):
     return shares[0]["failed"] <= 0.09 and shares[0]["inconclusive"] <= 0.3 and shares[1]["failed"] >= 0.6
 
 
+def correlation(x, y):
+    """0 where one of them does not vary."""
+    x_mean, y_mean = statistics.fmean(x), statistics.fmean(y)
+    squares = sum((a - x_mean) ** 2 for a in x) * sum((b - y_mean) ** 2 for b in y)
+    return sum((a - x_mean) * (b - y_mean) for a, b in zip(x, y)) / math.sqrt(squares) if squares > 0 else 0.0
+
+
+def power_row(name, got):
+    values = {of: next(row for row in got["metrics"] if row["metric"] == of and not set(row) & CUTS)["values"]
+              for of in (METRIC, "offered_load_ratio")}
+    base, candidate = values[METRIC]
+    logs = [math.log(b / a) for a, b in zip(base, candidate)]
+    apart = statistics.variance(map(math.log, base)) + statistics.variance(map(math.log, candidate))
+    spread = statistics.stdev(logs)
+    amounts = statistics.stdev(b - a for a, b in zip(base, candidate)) / statistics.fmean(base)
+    left = 1 - correlation(values["offered_load_ratio"][0], logs) ** 2
+    return [name, str(len(logs)), f"{100 * spread:.1f} %", f"{100 * amounts:.1f} %",
+            *(f"{100 * (math.exp(sign * spread) - 1):.1f} %" for sign in (0.80, 0.49)),
+            f"{spread**2 / apart:.2f}", f"{left:.2f}"]
+
+
+def show_power(args, replays):
+    heads = ["", "seeds", "spread", "of amounts", "20", "40", "pairs", "variate"]
+    fleet, drawn = "the fleet of docs/examples/ci", "the mix, drawn with each seed"
+    lines = Lines(heads, [fleet, drawn, *(replay.name for replay in replays[:2])], args.markdown)
+    sides = ["--side", "base", "--side", "later:world.decision_latency_s=1", "--seeds", str(args.power_seeds), "-j", str(args.jobs)]
+    under_kai = ["--set", 'policy={"preset": "kai"}', *sides]  # its own policy needs a plug-in
+    lines.show(power_row(fleet, compare(["--scenario", "docs/examples/ci/scenario.json", "--shake", args.shake, *under_kai],
+                                        fleet)))
+    lines.show(power_row(drawn, compare(["--scenario", str(replays[0].folder.parent / "mix1.json"), *under_kai], drawn)))
+    for replay in replays[:2]:
+        lines.show(power_row(replay.name, compare(["--scenario", replay.write("power", replay.scenario), "--shake", args.shake,
+                                                   *sides], replay.name)))
+    return True
+
+
 def main():
     args = options()
+    signal.signal(signal.SIGTERM, lambda *_: STOPPED.append(True))
     with tempfile.TemporaryDirectory(prefix="nulls-") as root:
         try:
             replays = replays_of(args, pathlib.Path(root))

@@ -652,7 +652,60 @@ CLIFF = Table(
     ),
 )
 
+# ---- shake ----
+
+SHAKES = {"none": (0, 0), "10 s": (10, 0), "1 m": (60, 0), "5 m": (300, 0), "0.5 %": (0, 0.005), "1 %": (0, 0.01),
+          "5 %": (0, 0.05), "1 m and 1 %": (60, 0.01)}
+SHAKEN_CLUSTER = {"name": "20 nodes", "pools": [{"name": "h100", "nodes": 20, "gpus_per_node": 8, "gpu_model": "h100-80gb"}]}
+SHAKEN_MIX = {
+    "cluster": SHAKEN_CLUSTER,
+    "workload": {"load_gpus": 160, "synth": {
+        "duration": "7d", "load_whole_gpu": 0.95,
+        "tenants": {"organisations": 1, "teams": 4, "projects": 12, "zipf_exponent": 1},
+        "classes": [{
+            "name": "jobs", "class": "training", "share": 1, "arrivals": {"process": "poisson", "diurnal_peak_to_mean": 2},
+            "sizes": [{"weight": 60, "gpus": 1, "nodes": 1}, {"weight": 20, "gpus": 4, "nodes": 1},
+                      {"weight": 16, "gpus": 8, "nodes": 1}, {"weight": 4, "gpus": 32}],
+            "run_time": {"distribution": "lognormal", "median": "1h", "sigma": 1.3}}]}},
+}
+
+
+def shake_group(name, args, root):
+    """The mix as a frozen trace, the same for all policies."""
+    trace, scenario = root / "mix.jsonl", root / "mix.json"
+    if not trace.exists():
+        scenario.write_text(json.dumps(SHAKEN_MIX))
+        windtunnel(["trace", "freeze", str(scenario), "--out", str(trace)], "the mix")
+        (root / "nodes.json").write_text(json.dumps(SHAKEN_CLUSTER))
+    return (("--trace", str(trace), "--cluster", str(root / "nodes.json"), "--policy", name),
+            ("world.end=7d", PERFECT, "policy.estimate=declared"))
+
+
+def shake_row(name, args):
+    arrivals_s, sigma = SHAKES[name]
+    shake = {"arrivals_s": arrivals_s, "run_time_sigma": sigma}
+    return (), ((f"workload.shake={json.dumps(shake)}",) if arrivals_s or sigma else ())
+
+
+def deviation(head, name, form="{:,.0f}"):
+    """The standard deviation over the seeds."""
+    return head, lambda row: form.format(statistics.stdev(record.value(name) for record in row.records)
+                                         if len(row.records) > 1 else 0)
+
+
+SHAKE = Table(
+    """A frozen mix at load 0.95 under two policies, shaken by several amounts: what its numbers owe to accidents.
+
+    A row moves arrivals by up to so much, or multiplies run times by a lognormal factor with so large a sigma, or both
+    (workload.shake); `none` is the trace as it is, the same with every seed.
+    mean wait, p95 wait   of all jobs, in seconds: mean over the seeds, and standard deviation""",
+    groups=("slurm", "kai"), group=shake_group, rows=tuple(SHAKES), row=shake_row,
+    seeds=",".join(str(seed) for seed in range(1, 11)),
+    columns=(metric("mean wait, s", "queue_time_mean_s"), deviation("deviation", "queue_time_mean_s"),
+             metric("p95 wait, s", "queue_time_p95_s"), deviation("deviation", "queue_time_p95_s")),
+)
+
 TABLES = {"preset": PRESET, "backfill": BACKFILL, "packing": PACKING, "topology": TOPOLOGY,
           "headroom": HEADROOM,
           "sharing": SHARING, "network": NETWORK, "cold-start": COLD_START, "idle": IDLE, "physics": PHYSICS,
-          "cliff": CLIFF}
+          "cliff": CLIFF, "shake": SHAKE}

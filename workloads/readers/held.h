@@ -27,6 +27,12 @@ void held_sort(struct held *held);
 
 /* The next job in the order, or as added if not sorted; false at the end. */
 bool held_next(struct held *held, struct job *job, struct job_truth *truth);
+
+/* The index in `jobs` of the job that comes next; 0 at the end. */
+static inline uint64_t held_place(const struct held *held)
+{
+    return held->next == held->count ? 0 : held->order != NULL ? held->order[held->next] : held->next;
+}
 void held_release(struct held *held);
 
 #endif

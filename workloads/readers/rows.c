@@ -113,6 +113,22 @@ void rows_stretch(struct job *job, struct job_truth *truth, double factor)
         job->limit = TIME_NS_PER_US; /* scaling made it 0, which is no limit */
 }
 
+/* A job that comes more than once has its failures in common with its copies, so they are not changed in place. */
+void rows_stretch_all(struct job *job, struct job_truth *truth, double factor, struct arena *arena)
+{
+    const struct job_failures *failures = truth->failures;
+    rows_stretch(job, truth, factor);
+    if (failures == NULL)
+        return;
+    struct job_failures *scaled = arena_alloc(arena, sizeof *scaled + failures->count * sizeof scaled->work[0]);
+    scaled->count = failures->count;
+    for (uint32_t i = 0; i < failures->count; i++) {
+        const time_ns work = rows_scaled(failures->work[i], factor);
+        scaled->work[i] = work > 0 ? work : 1;
+    }
+    truth->failures = scaled;
+}
+
 /* Read on until a row comes at least once. */
 static struct error read_on(struct rows *rows, struct trace_row *row, bool *has)
 {

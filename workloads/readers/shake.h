@@ -1,22 +1,41 @@
 /* workloads/readers/shake.h -- a trace with small random changes, so that its replay has seeds.
  *
- *   "shake": {"arrivals_s": "5m", "run_time_sigma": 0.1}
+ *   "shake": {"arrivals_s": "1m", "run_time_sigma": 0.01}
  *
- * Each job of the trace is submitted up to arrivals_s earlier or later, uniformly, but not before the trace begins and
- * not before a job that it depends on; its deadline moves with it.  Its run time is multiplied by a lognormal factor of
- * mean 1, so that the load stays what it is; a run time within its limit stays within it.  Attempts of the job that
- * failed before are multiplied by the same factor.
+ * One replay of a trace is one draw: in a busy cluster a job that comes a second later moves every queue after it.  How
+ * much the metrics change between seeds tells how much of them is such an accident (D. Tsafrir, K. Ouaknine, D. G.
+ * Feitelson, "Reducing Performance Evaluation Sensitivity and Variability by Input Shaking", MASCOTS 2007).
  *
- * How much another seed changes the metrics then tells how much they depend on accidents of the trace.
+ * Arrivals.  A job moves by u x room, where u is uniform in -1..1, and room is arrivals_s, or less near the begin of
+ * the run: as far as the job is from it.  So no job comes before the begin, and none comes later on average.  Its
+ * deadline moves with it.  Jobs that are joined by dependencies move together, by the u and the room of the one that
+ * comes first.
  *
- * Law: what happens to a job depends on the seed and on its place in the trace alone (if blocks of the trace are drawn:
- * on its place among the drawn jobs).
+ * Run times.  The run time, the attempts that failed before, the limit and the estimate of a job are multiplied by one
+ * lognormal factor of mean 1: a job within its limit keeps its part of the limit, and one that ran into its limit does
+ * so again.
+ *
+ * A cluster that is filled (fill.h): jobs move as above, but not beyond the last submission either, and each ends when
+ * it would have ended.  Run times are not multiplied: they say that no job ends before all have come.
+ *
+ * Laws
+ *  - The mean of a job's move is 0, and that of its factor is 1.
+ *  - What happens to a job depends on the seed, its times, and its place in the trace alone (if blocks of the trace are
+ *    drawn: among the drawn jobs), and for a job with dependencies on those of the first job of its group.  So jobs
+ *    that are held in memory and jobs that are streamed are shaken alike.
+ *  - Jobs come in the order of submission; those of equal submission in the order in which they came before.  A job
+ *    does not come before one that it depends on, if it did not do so before.
+ *
+ * Memory: the jobs of twice arrivals_s, some 150 bytes each, and 4 bytes for each job if one depends on another.  Cost:
+ * O(log jobs in twice arrivals_s) a job.
  */
 #ifndef WORKLOADS_READERS_SHAKE_H
 #define WORKLOADS_READERS_SHAKE_H
 
+#include "base/error.h"
 #include "base/mem.h"
-#include "workloads/readers/held.h"
+#include "workloads/job.h"
+#include "workloads/job_truth.h"
 
 struct shake_plan {
     time_ns arrivals;      /* 0: arrivals are left as they are */
@@ -28,8 +47,35 @@ static inline bool shake_is_on(const struct shake_plan *plan)
     return plan->arrivals != 0 || plan->run_time_sigma != 0;
 }
 
-/* Shake all jobs, which are in the trace's order; the caller sorts them again.
- * begin: no job is submitted before it.  arena: the new failures are made there. */
-void shake_jobs(struct held *held, const struct shake_plan *plan, time_ns begin, uint64_t seed, struct arena *arena);
+/* A job before it is shaken. */
+struct shake_job {
+    struct job job; /* its dependencies name jobs by the order of submission */
+    struct job_truth truth;
+    uint64_t place; /* in the trace */
+    uint64_t group; /* the place that moves it: its own, or that of one job of those joined with it */
+    time_ns first;  /* the submission of the first of the group; its own if it is alone */
+};
+
+struct shake_from {
+    void *self;
+    /* The next job in the order of submission, from 0 on; what it points to is borrowed until the next call, but its
+     * constraint on nodes, its communication and its failures until the end. */
+    struct error (*next)(void *self, struct shake_job *out, bool *has);
+    struct arena *kept;    /* the new failures are made there */
+    bool has_dependencies; /* some job may have one */
+    time_ns last;          /* of a cluster that is filled: its last submission; else TIME_NEVER */
+};
+
+struct shake; /* opaque */
+
+/* from: copied; what it points to is borrowed. */
+struct shake *shake_new(const struct shake_plan *plan, const struct shake_from *from, uint64_t seed);
+void shake_free(struct shake *shake); /* NULL is allowed */
+
+/* The next job; what it points to is borrowed until the next call.  *has false at the end. */
+struct error shake_next(struct shake *shake, struct job *job, struct job_truth *truth, bool *has) MUST_CHECK;
+
+/* Where the job that was given last stood in the order of submission before. */
+uint64_t shake_order(const struct shake *shake);
 
 #endif

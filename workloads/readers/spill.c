@@ -8,19 +8,13 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "workloads/readers/held.h"
+#include "workloads/readers/job_pack.h"
 
 enum { RUN_BYTES = 64 << 20, WRITE_BYTES = 1 << 20, READ_BYTES = 256 << 10 };
-
-/* A job as words that differ from the usual ones, then what it points to. */
-enum { WORDS = sizeof(struct held_job) / sizeof(uint64_t) };
-_Static_assert(sizeof(struct held_job) % sizeof(uint64_t) == 0, "a job is whole words");
-_Static_assert((int)WORDS <= 64, "a bit per word");
 
 struct record_head {
     time_ns submit;
     uint64_t index; /* in the order of the file */
-    uint64_t mask;  /* bit w: word w follows */
     uint64_t bytes; /* of the record, with this head; a multiple of 8 */
 };
 
@@ -45,13 +39,13 @@ struct spill {
     struct buffer records; /* of the run that is being made */
     struct sort_key *keys;
     size_t key_count, key_capacity;
-    struct held_job usual;
     uint64_t count;
     bool has_after, is_merging;
     struct run *runs;
     size_t run_count, run_capacity;
     uint32_t *rank; /* by index: the place in the order; NULL: nobody depends on another */
     uint32_t emitted;
+    uint64_t place; /* by spill_add, of the job given last */
 };
 
 struct spill *spill_new(size_t run_bytes)
@@ -59,7 +53,6 @@ struct spill *spill_new(size_t run_bytes)
     struct spill *spill = mem_zalloc(1, sizeof *spill);
     spill->run_bytes = run_bytes != 0 ? run_bytes : RUN_BYTES;
     spill->file = -1;
-    spill->usual.job = job_default();
     return spill;
 }
 
@@ -80,115 +73,15 @@ void spill_free(struct spill *spill)
 
 /* ---- records ---- */
 
-static void pad(struct buffer *out)
-{
-    while (out->length % sizeof(uint64_t) != 0)
-        buffer_char(out, '\0');
-}
-
-static void put_text(struct buffer *out, const char *text)
-{
-    const uint64_t bytes = strlen(text) + 1;
-    buffer_bytes(out, &bytes, sizeof bytes);
-    buffer_bytes(out, text, bytes);
-    pad(out);
-}
-
-static void put_array(struct buffer *out, const void *items, size_t bytes)
-{
-    buffer_bytes(out, items, bytes);
-    pad(out);
-}
-
-static void put_pointed(struct buffer *out, const struct job *job)
-{
-    if (job->group_count > 1)
-        put_array(out, job->more, (job->group_count - 1u) * sizeof *job->more);
-    if (job->set_count > 0)
-        put_array(out, job->sets, job->set_count * sizeof *job->sets);
-    for (uint32_t s = 0; s < job->set_count; s++)
-        put_text(out, job->sets[s].name);
-    if (job->after_count > 0)
-        put_array(out, job->after, job->after_count * sizeof *job->after);
-    if (job->tags != NULL)
-        put_array(out, job->tags, sizeof *job->tags);
-    if (job->objects != NULL)
-        put_array(out, job->objects, sizeof *job->objects);
-    if (job->name != NULL)
-        put_text(out, job->name);
-}
-
-static void record_put(struct spill *spill, const struct held_job *held)
+static void record_put(struct spill *spill, const struct job *job, const struct job_truth *truth)
 {
     struct buffer *out = &spill->records;
     const size_t start = out->length;
-    uint64_t words[WORDS], usual[WORDS];
-    struct record_head head = {.submit = held->job.submit, .index = spill->count};
-    memcpy(words, held, sizeof words);
-    memcpy(usual, &spill->usual, sizeof usual);
+    struct record_head head = {.submit = job->submit, .index = spill->count};
     buffer_bytes(out, &head, sizeof head);
-    for (uint32_t w = 0; w < WORDS; w++) {
-        if (words[w] == usual[w])
-            continue;
-        head.mask |= UINT64_C(1) << w;
-        buffer_bytes(out, &words[w], sizeof words[w]);
-    }
-    put_pointed(out, &held->job);
+    job_pack(job, truth, out);
     head.bytes = out->length - start;
     memcpy(out->bytes + start, &head, sizeof head);
-}
-
-static const char *take(const char **at, size_t bytes)
-{
-    const char *taken = *at;
-    *at += (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
-    return taken;
-}
-
-static void *take_array(const char **at, size_t bytes, struct arena *arena)
-{
-    void *items = arena_alloc(arena, bytes);
-    memcpy(items, take(at, bytes), bytes);
-    return items;
-}
-
-static const char *take_text(const char **at, struct arena *arena)
-{
-    uint64_t bytes;
-    memcpy(&bytes, take(at, sizeof bytes), sizeof bytes);
-    return take_array(at, bytes, arena);
-}
-
-static void take_pointed(const char *at, struct job *job, struct arena *arena)
-{
-    if (job->group_count > 1)
-        job->more = take_array(&at, (job->group_count - 1u) * sizeof *job->more, arena);
-    if (job->set_count > 0) {
-        struct job_set *sets = take_array(&at, job->set_count * sizeof *sets, arena);
-        for (uint32_t s = 0; s < job->set_count; s++)
-            sets[s].name = take_text(&at, arena);
-        job->sets = sets;
-    }
-    if (job->after_count > 0)
-        job->after = take_array(&at, job->after_count * sizeof *job->after, arena);
-    if (job->tags != NULL)
-        job->tags = take_array(&at, sizeof *job->tags, arena);
-    if (job->objects != NULL)
-        job->objects = take_array(&at, sizeof *job->objects, arena);
-    if (job->name != NULL)
-        job->name = take_text(&at, arena);
-}
-
-static void record_take(const struct spill *spill, const char *at, const struct record_head *head, struct arena *arena,
-                        struct held_job *held)
-{
-    uint64_t words[WORDS];
-    memcpy(words, &spill->usual, sizeof words);
-    at += sizeof *head;
-    for (uint64_t left = head->mask; left != 0; left &= left - 1)
-        memcpy(&words[__builtin_ctzll(left)], take(&at, sizeof words[0]), sizeof words[0]);
-    memcpy(held, words, sizeof words);
-    take_pointed(at, &held->job, arena);
 }
 
 /* ---- the file ---- */
@@ -272,14 +165,10 @@ static struct error run_close(struct spill *spill)
 
 struct error spill_add(struct spill *spill, const struct job *job, const struct job_truth *truth)
 {
-    struct held_job held;
     assert(!spill->is_merging);
-    memset(&held, 0, sizeof held);
-    held.job = *job;
-    held.truth = *truth;
     MEM_GROW(spill->keys, spill->key_capacity, spill->key_count + 1);
     spill->keys[spill->key_count++] = (struct sort_key){job->submit, spill->count, spill->records.length};
-    record_put(spill, &held);
+    record_put(spill, job, truth);
     spill->has_after |= job->after_count > 0;
     spill->count++;
     return spill->records.length >= spill->run_bytes ? run_close(spill) : ERROR_OK;
@@ -354,28 +243,30 @@ static struct error merge_begin(struct spill *spill)
 /* A job depends on jobs that come before it, so their places are known. */
 static void turn_after(const struct spill *spill, const struct job *job)
 {
-    struct job_after *after = (struct job_after *)(uintptr_t)job->after; /* in the arena, from take_array */
+    struct job_after *after = (struct job_after *)(uintptr_t)job->after; /* in the arena, from job_unpack */
     for (uint32_t a = 0; a < job->after_count; a++)
         after[a].job = spill->rank[after[a].job];
 }
 
 struct error spill_next(struct spill *spill, struct arena *arena, struct job *job, struct job_truth *truth, bool *has)
 {
-    struct held_job held;
     if (!spill->is_merging)
         TRY(merge_begin(spill));
     struct run *run = first_run(spill);
     *has = run != NULL;
     if (run == NULL)
         return ERROR_OK;
-    record_take(spill, run->block + run->begin, &run->head, arena, &held);
+    job_unpack(run->block + run->begin + sizeof run->head, arena, job, truth);
+    spill->place = run->head.index;
     if (spill->rank != NULL) {
-        turn_after(spill, &held.job);
+        turn_after(spill, job);
         spill->rank[run->head.index] = spill->emitted++;
     }
     run->begin += run->head.bytes;
-    TRY(run_advance(spill, run));
-    *job = held.job;
-    *truth = held.truth;
-    return ERROR_OK;
+    return run_advance(spill, run);
+}
+
+uint64_t spill_place(const struct spill *spill)
+{
+    return spill->place;
 }

@@ -35,6 +35,9 @@ struct error spill_add(struct spill *spill, const struct job *job, const struct 
 /* The next job; what it points to lives in `arena`.  After the first call no job may be added. */
 struct error spill_next(struct spill *spill, struct arena *arena, struct job *job, struct job_truth *truth,
                         bool *has) MUST_CHECK;
+
+/* The place of the job that was given last, in the order in which jobs were added, from 0. */
+uint64_t spill_place(const struct spill *spill);
 void spill_free(struct spill *spill); /* NULL is allowed */
 
 #endif

@@ -9,10 +9,10 @@
 #include "workloads/readers/known_queues.h"
 #include "workloads/readers/rows.h"
 #include "workloads/readers/spill.h"
+#include "workloads/readers/ties.h"
 
 /* Traces of at most HELD_MAX jobs are read once and kept (40 MB).  Longer ones are read again as a stream, by way of
- * a temporary file if they are not sorted, unless they are shaken, are drawn in blocks, fill a cluster or come in a
- * closed loop. */
+ * a temporary file if they are not sorted, unless they are drawn in blocks, fill a cluster or come in a closed loop. */
 enum { HELD_MAX = 1 << 18 };
 
 enum { HOURS_PER_DAY = 24, PREVIEW_ROWS = 100000 };
@@ -26,12 +26,15 @@ struct trace_feed {
     struct spill *spill; /* jobs of a long trace that is not sorted; NULL: of none */
     struct blocks_users copies;
     struct fill fill;
-    bool is_held;     /* jobs come from `held`, not from the reader */
-    bool is_sorted;   /* the trace's submissions never decrease */
-    bool is_finished; /* the second reading has ended, and was of the same bytes */
+    struct shake *shake; /* what it gives is what comes; NULL: the trace is not shaken */
+    struct ties ties;    /* if it is */
+    bool is_held;        /* jobs come from `held`, not from the reader */
+    bool is_sorted;      /* the trace's submissions never decrease */
+    bool is_finished;    /* the second reading has ended, and was of the same bytes */
     struct frozen_facts frozen;
     uint64_t unnamed_count; /* jobs that name no queue, where queues are declared */
     time_ns origin;         /* the trace's time that becomes 0 */
+    uint64_t place;         /* in the trace, of the job that was taken last */
     time_ns previous;       /* submission of the job before, in the trace's time */
 };
 
@@ -87,9 +90,12 @@ static struct error trace_scan(struct trace_feed *self)
     struct trace_row row;
     bool has;
     const struct workload_spec *spec = self->spec;
-    const bool is_kept = input_is_once(spec->trace) /* a pipe */ || is_filling(spec) || shake_is_on(&spec->shake) ||
-                         spec->blocks != BLOCKS_NONE || spec->loop.is_closed;
-    const uint64_t held_max = spec->is_scanned ? 0 : is_kept ? JOB_NONE : HELD_MAX;
+    const bool is_kept = input_is_once(spec->trace) /* a pipe */ || is_filling(spec) || spec->blocks != BLOCKS_NONE ||
+                         spec->loop.is_closed;
+    const uint64_t held_max = spec->is_scanned      ? 0
+                              : is_kept             ? JOB_NONE
+                              : spec->held_max != 0 ? spec->held_max
+                                                    : HELD_MAX;
     self->is_held = self->rows.is_kept = true;
     self->is_sorted = true;
     feed_count_again(&self->feed);
@@ -102,6 +108,8 @@ static struct error trace_scan(struct trace_feed *self)
         self->previous = row.job.submit;
         if (self->feed.facts->job_count == JOB_NONE)
             return error_new(ERROR_DATA, "%s holds more than %u jobs", spec->trace, JOB_NONE);
+        if (spec->shake.arrivals != 0)
+            ties_add(&self->ties, (uint32_t)self->feed.facts->job_count, &row.job);
         feed_count(&self->feed, &row.job, &row.truth);
         TRY(queue_check(self, &row.job));
         TRY(declared_check(&self->feed.tables->declared, &row.job, &row.truth, NULL));
@@ -227,8 +235,12 @@ static struct error trace_draw(struct trace_feed *self, uint64_t seed)
     TRY(blocks_draw(&self->held, &plan, self->feed.tables->users, &self->rows.arena, &self->copies));
     declared_set_copies(&self->feed.tables->declared, &self->copies);
     feed_count_again(&self->feed);
-    for (size_t i = 0; i < self->held.count; i++)
+    ties_release(&self->ties);
+    for (size_t i = 0; i < self->held.count; i++) {
+        if (spec->shake.arrivals != 0)
+            ties_add(&self->ties, (uint32_t)i, &self->held.jobs[i].job);
         feed_count(&self->feed, &self->held.jobs[i].job, &self->held.jobs[i].truth);
+    }
     facts->first_submit = first_submit;
     facts->last_submit = last_submit;
     feed_count_end(&self->feed);
@@ -236,6 +248,105 @@ static struct error trace_draw(struct trace_feed *self, uint64_t seed)
     self->is_sorted = true;
     return ERROR_OK;
 }
+
+/* ---- One job after another ---------------------------------------------------------------------- */
+
+/* The next job of a trace that is read again, in the trace's time. */
+static struct error read_again(struct trace_feed *self, struct job *job, struct job_truth *truth, bool *has)
+{
+    struct trace_row row;
+    *has = false;
+    if (!self->is_finished)
+        TRY(rows_next(&self->rows, &row, has));
+    if (!*has)
+        return self->is_finished ? ERROR_OK : trace_finish(self);
+    if (row.job.submit < self->previous || row.job.submit < self->origin)
+        return changed(self);
+    *job = row.job;
+    *truth = row.truth;
+    self->place++;
+    return ERROR_OK;
+}
+
+/* The next job in the order of submission, in the time of the run. */
+static struct error take(struct trace_feed *self, struct job *job, struct job_truth *truth, bool *has)
+{
+    const struct workload_facts *facts = self->feed.facts;
+    if (is_filling(self->spec)) {
+        self->place = self->fill.next;
+        *has = fill_next(&self->fill, job, truth);
+        return ERROR_OK;
+    }
+    if (self->is_held) {
+        self->place = held_place(&self->held);
+        *has = held_next(&self->held, job, truth);
+    } else if (self->spill != NULL) {
+        arena_reset(&self->rows.arena);
+        TRY(spill_next(self->spill, &self->rows.arena, job, truth, has));
+        self->place = spill_place(self->spill);
+    } else {
+        TRY(read_again(self, job, truth, has));
+    }
+    if (!*has)
+        return ERROR_OK;
+    self->previous = job->submit;
+    time_ns slack = job->deadline == TIME_NEVER ? TIME_NEVER : job->deadline - job->submit;
+    job->submit = rows_scaled(job->submit - self->origin, facts->arrival_factor);
+    job->deadline = slack == TIME_NEVER ? TIME_NEVER : job->submit + slack;
+    if (facts->duration_factor != 1)
+        rows_stretch_all(job, truth, facts->duration_factor, &self->rows.kept);
+    return ERROR_OK;
+}
+
+/* ---- Shaking ------------------------------------------------------------------------------------ */
+
+static struct error take_unshaken(void *feed, struct shake_job *out, bool *has)
+{
+    struct trace_feed *self = feed;
+    TRY(take(self, &out->job, &out->truth, has));
+    if (!*has)
+        return ERROR_OK;
+    out->place = self->place;
+    out->group = ties_group(&self->ties, (uint32_t)self->place);
+    out->first = ties_first(&self->ties, (uint32_t)out->group, out->job.submit);
+    return ERROR_OK;
+}
+
+static struct shake *trace_shake_new(struct trace_feed *self, uint64_t seed)
+{
+    const struct workload_facts *facts = self->feed.facts;
+    const time_ns last = rows_scaled(facts->last_submit - self->origin, facts->arrival_factor);
+    const struct shake_from from = {.self = self,
+                                    .next = take_unshaken,
+                                    .kept = &self->rows.kept,
+                                    .has_dependencies = self->ties.count > 0,
+                                    .last = facts->is_filling ? last : TIME_NEVER};
+    return shake_new(&self->spec->shake, &from, seed);
+}
+
+/* Turn the links of a closed loop, whose jobs are held, to the order in which the shaken jobs come.  That needs all of
+ * them, so they are shaken twice. */
+static struct error trace_shake_links(struct trace_feed *self, uint64_t seed, struct loop_link **links)
+{
+    struct shake *shake = trace_shake_new(self, seed);
+    uint64_t *order = mem_zalloc(self->held.count, sizeof *order);
+    struct job job;
+    struct job_truth truth;
+    struct error error = ERROR_OK;
+    bool has = true;
+    for (size_t i = 0; i < self->held.count && has && !error_is(error); i++) {
+        error = shake_next(shake, &job, &truth, &has);
+        order[i] = shake_order(shake);
+    }
+    if (!error_is(error))
+        *links = loop_order(*links, order, self->held.count, &self->rows.kept);
+    mem_free(order);
+    shake_free(shake);
+    self->held.next = 0;
+    return error;
+}
+
+/* ---- The beginning ----------------------------------------------------------------------------- */
 
 /* Go on in the order of submission.  A trace that is not held is read again. */
 static struct error trace_order(struct trace_feed *self, uint64_t seed)
@@ -245,10 +356,6 @@ static struct error trace_order(struct trace_feed *self, uint64_t seed)
     struct loop_link *links = NULL;
     if (self->spec->loop.is_closed)
         links = loop_find(&self->held, &self->spec->loop, self->spec->duration_scale, &self->rows.kept);
-    if (shake_is_on(&self->spec->shake)) {
-        shake_jobs(&self->held, &self->spec->shake, self->origin, seed, &self->rows.kept);
-        self->is_sorted = false;
-    }
     if (!self->is_held && self->spill == NULL) {
         arena_reset(&self->rows.arena);
         TRY(trace_open(self));
@@ -257,9 +364,13 @@ static struct error trace_order(struct trace_feed *self, uint64_t seed)
     }
     if (!self->is_sorted && self->is_held)
         held_sort(&self->held);
-    if (links != NULL)
-        self->feed.facts->loop = loop_order(links, &self->held, &self->rows.kept);
     self->previous = INT64_MIN;
+    self->place = UINT64_MAX;
+    if (links != NULL)
+        links = loop_order(links, self->held.order, self->held.count, &self->rows.kept);
+    if (links != NULL && shake_is_on(&self->spec->shake))
+        TRY(trace_shake_links(self, seed, &links));
+    self->feed.facts->loop = links;
     return ERROR_OK;
 }
 
@@ -276,6 +387,7 @@ static struct error trace_fill(struct trace_feed *self, uint64_t seed)
         feed_count(&self->feed, &job, &truth);
     feed_count_end(&self->feed);
     fill_rewind(&self->fill);
+    self->origin = 0; /* filling makes its own times */
     return ERROR_OK;
 }
 
@@ -285,62 +397,18 @@ static struct error trace_begin(struct trace_feed *self, uint64_t seed)
     TRY(trace_scan(self));
     TRY(trace_judge(self));
     rows_close(&self->rows);
-    return self->spec->is_scanned   ? ERROR_OK
-           : is_filling(self->spec) ? trace_fill(self, seed)
-                                    : trace_order(self, seed);
+    if (self->spec->is_scanned)
+        return ERROR_OK;
+    TRY(is_filling(self->spec) ? trace_fill(self, seed) : trace_order(self, seed));
+    if (shake_is_on(&self->spec->shake))
+        self->shake = trace_shake_new(self, seed);
+    return ERROR_OK;
 }
-
-/* Multiply run time and limits, and the attempts before the last. */
-static void stretch(struct trace_feed *self, struct job *job, struct job_truth *truth, double factor)
-{
-    const struct job_failures *failures = truth->failures;
-    rows_stretch(job, truth, factor);
-    if (failures == NULL)
-        return;
-    struct job_failures *scaled =
-        arena_alloc(&self->rows.kept, sizeof *scaled + failures->count * sizeof scaled->work[0]);
-    scaled->count = failures->count;
-    for (uint32_t i = 0; i < failures->count; i++) {
-        const time_ns work = rows_scaled(failures->work[i], factor);
-        scaled->work[i] = work > 0 ? work : 1;
-    }
-    truth->failures = scaled;
-}
-
-/* ---- The feed ---------------------------------------------------------------------------------- */
 
 static struct error trace_feed_next(struct feed *feed, struct job *job, struct job_truth *truth, bool *has)
 {
     struct trace_feed *self = (struct trace_feed *)feed;
-    if (is_filling(self->spec)) {
-        *has = fill_next(&self->fill, job, truth);
-        return ERROR_OK;
-    }
-    if (self->is_held) {
-        *has = held_next(&self->held, job, truth);
-    } else if (self->spill != NULL) {
-        arena_reset(&self->rows.arena);
-        TRY(spill_next(self->spill, &self->rows.arena, job, truth, has));
-    } else {
-        struct trace_row row;
-        if (!self->is_finished)
-            TRY(rows_next(&self->rows, &row, has));
-        if (!*has)
-            return self->is_finished ? ERROR_OK : trace_finish(self);
-        if (row.job.submit < self->previous || row.job.submit < self->origin)
-            return changed(self);
-        *job = row.job;
-        *truth = row.truth;
-    }
-    if (!*has)
-        return ERROR_OK;
-    self->previous = job->submit;
-    time_ns slack = job->deadline == TIME_NEVER ? TIME_NEVER : job->deadline - job->submit;
-    job->submit = rows_scaled(job->submit - self->origin, self->feed.facts->arrival_factor);
-    job->deadline = slack == TIME_NEVER ? TIME_NEVER : job->submit + slack;
-    if (self->feed.facts->duration_factor != 1)
-        stretch(self, job, truth, self->feed.facts->duration_factor);
-    return ERROR_OK;
+    return self->shake != NULL ? shake_next(self->shake, job, truth, has) : take(self, job, truth, has);
 }
 
 static struct error trace_feed_check(struct feed *feed)
@@ -390,6 +458,8 @@ static struct error trace_feed_preview(struct feed *feed, job_source_seen_fn *se
 static void trace_feed_free(struct feed *feed)
 {
     struct trace_feed *self = (struct trace_feed *)feed;
+    shake_free(self->shake);
+    ties_release(&self->ties);
     fill_release(&self->fill);
     held_release(&self->held);
     spill_free(self->spill);

@@ -159,13 +159,13 @@ struct loop_link *loop_find(const struct held *held, const struct loop_plan *pla
     return links;
 }
 
-struct loop_link *loop_order(const struct loop_link *links, const struct held *held, struct arena *arena)
+struct loop_link *loop_order(const struct loop_link *links, const uint64_t *order, size_t count, struct arena *arena)
 {
-    struct loop_link *ordered = arena_alloc_array(arena, held->count, struct loop_link);
-    uint32_t *rank = mem_zalloc(held->count, sizeof *rank);
-    for (size_t i = 0; i < held->count; i++)
-        rank[held->order != NULL ? held->order[i] : i] = (uint32_t)i;
-    for (size_t i = 0; i < held->count; i++) {
+    struct loop_link *ordered = arena_alloc_array(arena, count, struct loop_link);
+    uint32_t *rank = mem_zalloc(count, sizeof *rank);
+    for (size_t i = 0; i < count; i++)
+        rank[order != NULL ? order[i] : i] = (uint32_t)i;
+    for (size_t i = 0; i < count; i++) {
         ordered[rank[i]] = links[i];
         if (links[i].follows != JOB_NONE)
             ordered[rank[i]].follows = rank[links[i].follows];

@@ -67,7 +67,8 @@ struct loop_link {
 struct loop_link *loop_find(const struct held *held, const struct loop_plan *plan, double duration_scale,
                             struct arena *arena);
 
-/* Turn the links to the order in which the jobs come. */
-struct loop_link *loop_order(const struct loop_link *links, const struct held *held, struct arena *arena);
+/* Turn the links to the order in which the jobs come.  order: the present place of each job, in the new order; NULL: it
+ * is the present one. */
+struct loop_link *loop_order(const struct loop_link *links, const uint64_t *order, size_t count, struct arena *arena);
 
 #endif

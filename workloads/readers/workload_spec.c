@@ -106,7 +106,6 @@ static void fill_read(struct workload_spec *spec, struct json_object *workload)
     fill_refuse(workload, "window");
     fill_refuse(workload, "duration_scale");
     fill_refuse(workload, "blocks");
-    fill_refuse(workload, "shake");
 }
 
 static void shake_read(struct workload_spec *spec, struct json_object *workload)

@@ -103,6 +103,7 @@ struct workload_spec {
     struct scan_listener scan;
     struct reading_listener reading;
     bool tells_unread;        /* count what rows say and no job keeps, where that costs time */
+    uint64_t held_max;        /* jobs that are kept in memory where they need not be; 0: 2^18 */
     bool is_scanned;          /* the trace is read once, for its facts: no job can be taken */
     uint64_t bad_lines_max;   /* unreadable lines that are skipped at most; default 0: the first is an error */
     struct zone zone;         /* of dates without one; if it is given it goes before that of a map of columns */
@@ -113,10 +114,10 @@ struct workload_spec {
     struct sample_plan sample; /* not with frozen queues; rows.h has the order of these */
     struct tenants_plan tenants;
     struct growth_plan growth;
-    struct loop_plan loop;                    /* closed: all jobs are held in memory; not with `fill` */
-    bool scales_durations;                    /* a load is reached by run times; false: by arrivals */
-    enum blocks_kind blocks;                  /* drawn before jobs are shaken; not with `fill` */
-    struct shake_plan shake;                  /* not with `fill` */
+    struct loop_plan loop;   /* closed: all jobs are held in memory; not with `fill` */
+    bool scales_durations;   /* a load is reached by run times; false: by arrivals */
+    enum blocks_kind blocks; /* drawn before jobs are shaken; not with `fill` */
+    struct shake_plan shake;
     struct job_defaults defaults;             /* of what jobs do not say themselves */
     struct communication_table communication; /* of jobs that declare none themselves */
     struct activity_table activity;           /* of the world that runs the jobs; the source does not use it */
