@@ -38,17 +38,22 @@ static inline uint64_t magnitude_of(int64_t value)
     return value < 0 ? UINT64_C(0) - (uint64_t)value : (uint64_t)value;
 }
 
-void buffer_int(struct buffer *buffer, int64_t value)
+static void add_integer(struct buffer *buffer, bool is_negative, uint64_t magnitude)
 {
     char digits[INT64_CHARS_MAX];
     char *end = digits + sizeof digits;
-    char *begin = digits_before(end, magnitude_of(value));
-    if (value < 0)
-        *--begin = '-';
+    char *begin = digits_before(end, magnitude);
+    char *at = buffer_reserve(buffer, INT64_CHARS_MAX + 1);
+    if (is_negative)
+        *at++ = '-';
     size_t length = (size_t)(end - begin);
-    char *at = buffer_reserve(buffer, INT64_CHARS_MAX);
     memcpy(at, begin, length);
-    buffer->length += length;
+    buffer->length += length + is_negative;
+}
+
+void buffer_int(struct buffer *buffer, int64_t value)
+{
+    add_integer(buffer, value < 0, magnitude_of(value));
 }
 
 /* Quotient and rest, and the digits of the scale.  The scales of records are written out, because a division by a
@@ -121,39 +126,78 @@ static int format_plain(char *at, size_t bytes, const char *format, va_list argu
     return length;
 }
 
+/* Texts and whole numbers without printf.  False, and nothing is written, if the format has another conversion. */
+static bool format_simple(struct buffer *buffer, const char *format, va_list values)
+{
+    const size_t length_before = buffer->length;
+    for (;;) {
+        const size_t plain = strcspn(format, "%");
+        buffer_bytes(buffer, format, plain);
+        format += plain;
+        if (*format == '\0')
+            return true;
+        const char *text;
+        const char letter = *++format;
+        if (letter == 's' && (text = va_arg(values, const char *)) != NULL) {
+            buffer_string(buffer, text);
+        } else if (letter == 'c') {
+            buffer_char(buffer, (char)va_arg(values, int));
+        } else if (letter == '%') {
+            buffer_char(buffer, '%');
+        } else if (letter == 'd') {
+            buffer_int(buffer, va_arg(values, int));
+        } else if (letter == 'u') {
+            add_integer(buffer, false, va_arg(values, unsigned));
+        } else if (letter == 'z' && format[1] == 'u') {
+            add_integer(buffer, false, va_arg(values, size_t));
+            format++;
+        } else {
+            buffer->length = length_before;
+            return false;
+        }
+        format++;
+    }
+}
+
+/* Most formats are simple: with printf for them, a run of 10,000 jobs with its record costs 3 % more instructions. */
 void buffer_format(struct buffer *buffer, const char *format, ...)
 {
     size_t room = 128;
-    for (;;) {
+    va_list values;
+    va_start(values, format);
+    bool is_done = format_simple(buffer, format, values);
+    va_end(values);
+    while (!is_done) {
         char *at = buffer_reserve(buffer, room);
-        va_list arguments;
-        va_start(arguments, format);
-        size_t length = (size_t)format_plain(at, room, format, arguments);
-        va_end(arguments);
-        if (length < room) {
+        va_start(values, format);
+        size_t length = (size_t)format_plain(at, room, format, values);
+        va_end(values);
+        is_done = length < room;
+        if (is_done)
             buffer->length += length;
-            return;
-        }
         room = length + 1;
     }
 }
 
-/* A decimal with at most nine places and DBL_DIG digits: number and power of ten are exact, so their quotient is the
- * nearest double, and no other decimal of this form gives the same double.  False, and nothing is written, if `value`
- * is no such decimal. */
+/* A decimal of DBL_DIG digits: number and power of ten are exact, so their quotient is the nearest double, and no other
+ * decimal of this form gives the same double.  False, and nothing is written, if `value` is no such decimal. */
 static bool short_decimal(struct buffer *buffer, double value)
 {
-    double size = fabs(value);
-    if (size < 1e-4 || size >= 1e12) /* smaller numbers are written with an exponent */
-        return false;
-    for (int64_t scale = 1000; scale <= 1000000000 && size * (double)scale < 1e15; scale *= 1000) {
+    const int64_t scale_max = INT64_C(1000000000000000000);
+    const double size = fabs(value);
+    int64_t scale = 1000, step = 1000;
+    for (;;) {
         double number = rint(value * (double)scale);
         if (number / (double)scale == value) {
             buffer_scaled(buffer, (int64_t)number, scale);
             return true;
         }
+        while (step > 1 && (scale > scale_max / step || size * (double)(scale * step) >= 1e15))
+            step /= 10;
+        if (step == 1)
+            return false;
+        scale *= step;
     }
-    return false;
 }
 
 void buffer_double(struct buffer *buffer, double value)
@@ -167,17 +211,19 @@ void buffer_double(struct buffer *buffer, double value)
         buffer_int(buffer, (int64_t)value);
         return;
     }
-    if (short_decimal(buffer, value))
+    const double size = fabs(value);
+    const bool is_plain = size >= 1e-4 && size < 1e12; /* others are written with an exponent, or are rare */
+    if (is_plain && short_decimal(buffer, value))
         return;
-    /* Every decimal of DBL_DIG digits survives a normal double; subnormals hold fewer. */
+    /* Every decimal of DBL_DIG digits survives a normal double, subnormals hold fewer; DBL_DECIMAL_DIG are enough. */
     size_t length_before = buffer->length;
-    int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
-    for (; digits <= DBL_DECIMAL_DIG; digits++) {
+    int digits = is_plain ? DBL_DIG + 1 : size < DBL_MIN ? 1 : DBL_DIG;
+    for (;; digits++) {
+        double again;
         buffer->length = length_before;
         buffer_format(buffer, "%.*g", digits, value);
         struct text printed = {buffer->bytes + length_before, buffer->length - length_before};
-        double again;
-        if (text_to_double(printed, &again) && again == value)
+        if (digits == DBL_DECIMAL_DIG || (text_to_double(printed, &again) && again == value))
             return;
     }
 }
@@ -219,10 +265,10 @@ void buffer_members(struct buffer *buffer, const char *json, ...)
             else
                 buffer_int(buffer, value);
         } else {
-            buffer_format(buffer, "%llu",
-                          json[0] == 'z'   ? (unsigned long long)va_arg(values, size_t)
-                          : json[0] == 'l' ? va_arg(values, unsigned long long)
-                                           : va_arg(values, unsigned));
+            add_integer(buffer, false,
+                        json[0] == 'z'   ? va_arg(values, size_t)
+                        : json[0] == 'l' ? va_arg(values, unsigned long long)
+                                         : va_arg(values, unsigned));
         }
         json += letters - 1;
     }
@@ -369,6 +415,10 @@ void buffer_html(struct buffer *buffer, struct text text)
     char room[4];
     size_t bytes;
     for (; text.length != 0; text = (struct text){text.at + bytes, text.length - bytes}) {
+        if ((bytes = text_plain_bytes(text)) > 0) {
+            buffer_bytes(buffer, text.at, bytes);
+            continue;
+        }
         const struct text shown = text_visible(text, &bytes, room);
         switch (text.at[0]) {
         case '\n':

@@ -92,6 +92,17 @@ size_t text_shown_bytes(struct text text, bool *is_shown)
     return bytes != 0 ? bytes : 1;
 }
 
+size_t text_plain_bytes(struct text text)
+{
+    size_t bytes = 0;
+    for (; bytes < text.length; bytes++) {
+        const char c = text.at[bytes];
+        if (c < ' ' || c > '~' || c == '&' || c == '<' || c == '>' || c == '"' || c == '\'')
+            break;
+    }
+    return bytes;
+}
+
 struct text text_visible(struct text text, size_t *bytes, char room[4])
 {
     bool is_shown;

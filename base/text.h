@@ -54,6 +54,10 @@ size_t text_utf8_bytes(struct text text);
  * settings, and for bytes that are not UTF-8. */
 size_t text_shown_bytes(struct text text, bool *is_shown);
 
+/* How many bytes at the beginning are characters of ASCII that every format takes as they are: none of & < > " ' and no
+ * control character. */
+size_t text_plain_bytes(struct text text);
+
 /* What stands for the first character of a text that is not empty, in files whose format has no escape for it: the
  * character itself, or for a control character its picture (U+2400 and so on), and for bytes that are not UTF-8 the
  * replacement character U+FFFD.  *bytes: those of the text; at most 3 for each byte of it come back.  So a name cannot

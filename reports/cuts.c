@@ -127,17 +127,30 @@ static void name_kind_sizes(struct metrics *metrics)
     }
 }
 
+/* The slot of a job of the cell and the queue in each cut. */
+static void find_slots(const struct metrics *metrics, const struct cell *cell, uint32_t queue,
+                       uint32_t slots[CUT_COUNT])
+{
+    slots[CUT_ALL] = 0;
+    slots[CUT_CLASS] = cell->class;
+    slots[CUT_KIND] = cell->kind;
+    slots[CUT_KIND_SIZE] = kind_size(cell);
+    slots[CUT_TENANT] = metrics->tenant_of != NULL ? metrics->tenant_of[queue] : 0;
+    slots[CUT_QUEUE] = queue;
+    slots[CUT_SIZE] = cell->size;
+    slots[CUT_MODEL] = cell->model;
+}
+
+/* Tenants and queues have tallies of their own; a cut without slots is not known. */
 static void sum_tallies(struct metrics *metrics)
 {
     struct cut *cuts = metrics->cuts;
+    uint32_t slots[CUT_COUNT];
     for (size_t c = 0; c < metrics->cell_count; c++) {
-        const struct cell *cell = &metrics->cells[c];
-        tally_merge(&cuts[CUT_ALL].groups[0].tally, &cell->tally);
-        tally_merge(&cuts[CUT_CLASS].groups[cell->class].tally, &cell->tally);
-        tally_merge(&cuts[CUT_KIND].groups[cell->kind].tally, &cell->tally);
-        tally_merge(&cuts[CUT_KIND_SIZE].groups[kind_size(cell)].tally, &cell->tally);
-        tally_merge(&cuts[CUT_SIZE].groups[cell->size].tally, &cell->tally);
-        tally_merge(&cuts[CUT_MODEL].groups[cell->model].tally, &cell->tally);
+        find_slots(metrics, &metrics->cells[c], 0, slots);
+        for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++)
+            if (kind != CUT_TENANT && kind != CUT_QUEUE)
+                tally_merge(&cuts[kind].groups[slots[kind]].tally, &metrics->cells[c].tally);
     }
     for (uint32_t q = 0; q < cuts[CUT_QUEUE].slot_count; q++) {
         cuts[CUT_QUEUE].groups[q].tally = metrics->queue_tallies[q];
@@ -160,56 +173,22 @@ static void start_ranks(struct group *group)
 /* Pass the values in ascending order once, and find the ranks of all groups. */
 static void walk_points(struct metrics *metrics)
 {
-    struct group *all = metrics->cuts[CUT_ALL].groups;
-    struct group *classes = metrics->cuts[CUT_CLASS].groups;
-    struct group *kinds = metrics->cuts[CUT_KIND].groups;
-    struct group *kind_sizes = metrics->cuts[CUT_KIND_SIZE].groups;
-    struct group *tenants = metrics->cuts[CUT_TENANT].groups;
-    struct group *queues = metrics->cuts[CUT_QUEUE].groups;
-    struct group *sizes = metrics->cuts[CUT_SIZE].groups;
-    struct group *models = metrics->cuts[CUT_MODEL].groups;
+    const struct cut *cuts = metrics->cuts;
+    uint32_t slots[CUT_COUNT];
     for (size_t i = 0; i < metrics->points.count; i++) {
         const struct point point = metrics->points.sorted[i];
-        const struct cell *cell = &metrics->cells[point.cell];
-        if (point.flags & POINT_WAIT) {
-            ranks_see(&all->wait, point.value);
-            ranks_see(&classes[cell->class].wait, point.value);
-            ranks_see(&kinds[cell->kind].wait, point.value);
-            ranks_see(&kind_sizes[kind_size(cell)].wait, point.value);
-            if (metrics->tenant_of != NULL)
-                ranks_see(&tenants[metrics->tenant_of[point.queue]].wait, point.value);
-            ranks_see(&queues[point.queue].wait, point.value);
-            ranks_see(&sizes[cell->size].wait, point.value);
-            ranks_see(&models[cell->model].wait, point.value);
-        }
-        if (metrics->has_apart && (point.flags & POINT_ADMISSION)) {
-            ranks_see(&all->admission, point.value);
-            ranks_see(&classes[cell->class].admission, point.value);
-            ranks_see(&kinds[cell->kind].admission, point.value);
-            ranks_see(&kind_sizes[kind_size(cell)].admission, point.value);
-            if (metrics->tenant_of != NULL)
-                ranks_see(&tenants[metrics->tenant_of[point.queue]].admission, point.value);
-            ranks_see(&queues[point.queue].admission, point.value);
-            ranks_see(&sizes[cell->size].admission, point.value);
-            ranks_see(&models[cell->model].admission, point.value);
+        const bool is_admission = metrics->has_apart && (point.flags & POINT_ADMISSION);
+        find_slots(metrics, &metrics->cells[point.cell], point.queue, slots);
+        for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
+            if (cuts[kind].slot_count == 0)
+                continue;
+            struct group *group = &cuts[kind].groups[slots[kind]];
+            if (point.flags & POINT_WAIT)
+                ranks_see(&group->wait, point.value);
+            if (is_admission)
+                ranks_see(&group->admission, point.value);
         }
     }
-}
-
-/* Of the tenants only if they are known. */
-static struct group *group_of(struct metrics *metrics, enum cut_kind kind, const struct point *point)
-{
-    const struct cell *cell = &metrics->cells[point->cell];
-    const uint32_t slots[CUT_COUNT] = {
-        [CUT_CLASS] = cell->class,
-        [CUT_KIND] = cell->kind,
-        [CUT_KIND_SIZE] = kind_size(cell),
-        [CUT_TENANT] = metrics->tenant_of != NULL ? metrics->tenant_of[point->queue] : 0,
-        [CUT_QUEUE] = point->queue,
-        [CUT_SIZE] = cell->size,
-        [CUT_MODEL] = cell->model,
-    };
-    return &metrics->cuts[kind].groups[slots[kind]];
 }
 
 /* Values that most runs do not have, and the ranks of groups for them. */
@@ -237,7 +216,9 @@ static void rank_rare(struct metrics *metrics, const struct rare *rare)
                        rare->percents, rare->percent_count);
         for (size_t i = 0; cut->slot_count > 0 && i < rare->points->count; i++) {
             const struct point *point = &rare->points->sorted[i];
-            ranks_see(ranks_in(group_of(metrics, kind, point), rare), point->value);
+            uint32_t slots[CUT_COUNT];
+            find_slots(metrics, &metrics->cells[point->cell], point->queue, slots);
+            ranks_see(ranks_in(&cut->groups[slots[kind]], rare), point->value);
         }
     }
 }

@@ -77,13 +77,34 @@ double metric_selector_value(const struct metrics *metrics, const struct metric_
     return NAN;
 }
 
-void metric_selector_write(const struct metric_selector *of, struct buffer *out)
+static void write_key(const struct metric_selector *of, struct buffer *out)
 {
-    buffer_string(out, of->metric);
     if (of->cut == NULL)
         return;
     buffer_string(out, strcmp(of->cut, "size") == 0 ? " of size " : " of ");
     view_name(out, of->key, 40);
+}
+
+void metric_selector_write(const struct metric_selector *of, struct buffer *out)
+{
+    buffer_string(out, of->metric);
+    write_key(of, out);
+}
+
+void metric_selector_words(const struct metric_selector *of, struct buffer *out)
+{
+    static const char *const units[] = {"_s", "_ratio", "_usd"};
+    struct text name = text_of(of->metric);
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        const size_t length = strlen(units[u]);
+        if (name.length > length && memcmp(name.at + name.length - length, units[u], length) == 0) {
+            name.length -= length;
+            break;
+        }
+    }
+    for (size_t i = 0; i < name.length; i++)
+        buffer_char(out, name.at[i] == '_' ? ' ' : name.at[i]);
+    write_key(of, out);
 }
 
 /* ---- Reading ---- */

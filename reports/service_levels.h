@@ -49,6 +49,8 @@ double metric_bound_read(struct json_object *object, const char *key, const char
 
 /* "queue_time_p95_s of small training" */
 void metric_selector_write(const struct metric_selector *of, struct buffer *out);
+/* The same in words, without the unit: "queue time p95 of small training" */
+void metric_selector_words(const struct metric_selector *of, struct buffer *out);
 
 /* Read the array; absent: none.  Fails through the sticky error. */
 struct service_levels service_levels_read(const struct json_value *value, struct arena *arena);

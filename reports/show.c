@@ -306,13 +306,18 @@ static void write_place(const struct plot *plot, double x, struct buffer *out)
 /* NAN: the series has ended before. */
 static double value_at(const struct plot *plot, const struct plot_series *series, double x)
 {
-    double before = 0;
-    for (size_t i = 0; i < series->count; i++)
-        if (plot->x_kind == PLOT_X_DURATION_LOG && series->x[i] <= x)
-            before = series->y[i];
-        else if (plot->x_kind == PLOT_X_LINEAR && series->x[i] >= x)
-            return series->y[i];
-    return plot->x_kind == PLOT_X_DURATION_LOG ? before : NAN;
+    const bool is_last = plot->x_kind == PLOT_X_DURATION_LOG; /* else the first point at x or behind */
+    size_t low = 0, high = series->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (series->x[middle] < x || (is_last && series->x[middle] <= x))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (is_last)
+        return low > 0 ? series->y[low - 1] : 0;
+    return low < series->count ? series->y[low] : NAN;
 }
 
 static void add_value(struct show *show, const struct plot *plot, double value)

@@ -16,6 +16,10 @@ struct page {
 static void escape(const struct buffer *text, struct buffer *out)
 {
     struct buffer source = {0}, shown = {0};
+    if (text->length <= NAME_WIDTH_MAX && text_plain_bytes(show_text_of(text)) == text->length) {
+        buffer_text(out, show_text_of(text)); /* most cells are numbers */
+        return;
+    }
     buffer_text(&source, show_text_of(text));
     view_name(&shown, buffer_c_string(&source), NAME_WIDTH_MAX);
     buffer_html(out, show_text_of(&shown));

@@ -13,62 +13,6 @@ static void add(struct values *values, struct metric_selector of, const struct m
     values->list[values->count++] = (struct value){.of = of, .metric = metric, .number = number};
 }
 
-/* ---- From a run ---- */
-
-static void add_group(struct values *values, const char *cut, const char *key, const struct metric *metrics,
-                      size_t count)
-{
-    for (size_t m = 0; m < count; m++) {
-        const struct metric *known = metric_find(metrics[m].name);
-        if (isfinite(metrics[m].value))
-            add(values, (struct metric_selector){.metric = known->name, .cut = cut, .key = key}, known,
-                metrics[m].value);
-    }
-}
-
-static void add_arrived(struct values *values, const struct metrics *metrics)
-{
-    size_t count;
-    const struct arrived_row *rows = metrics_arrived(metrics, &count);
-    for (size_t i = 0; i < count; i++) {
-        struct metric group[] = {*metric_find("allocation_ratio"), *metric_find("fgd_fragmentation_ratio")};
-        struct buffer key = {0};
-        buffer_int(&key, rows[i].percent);
-        group[0].value = rows[i].allocation_ratio;
-        group[1].value = rows[i].fragmentation_ratio;
-        add_group(values, METRICS_ARRIVED, arena_copy(&values->arena, (struct text){key.bytes, key.length}), group, 2);
-        buffer_release(&key);
-    }
-}
-
-static void add_model_loads(struct values *values, const struct metrics *metrics)
-{
-    struct model_load loads[METRICS_MODEL_LOADS_MAX];
-    const size_t count = metrics_model_loads(metrics, loads);
-    for (size_t i = 0; i < count; i++) {
-        struct metric group[] = {*metric_find("offered_load_ratio"), *metric_find("asked_gpu_h")};
-        group[0].value = loads[i].ratio;
-        group[1].value = loads[i].asked_gpu_h;
-        add_group(values, METRICS_MODELS_ASKED, arena_copy(&values->arena, text_of(loads[i].name)), group, 2);
-    }
-}
-
-void values_of_metrics(struct values *out, const struct metrics *metrics)
-{
-    size_t count;
-    const char *key;
-    *out = (struct values){0};
-    const struct metric *all = metrics_all(metrics, &count);
-    add_group(out, NULL, NULL, all, count);
-    for (size_t c = 0; metrics_cut_names[c] != NULL; c++)
-        for (size_t i = 0; (key = metrics_cut_key(metrics, metrics_cut_names[c], i)) != NULL; i++) {
-            const struct metric *group = metrics_cut(metrics, metrics_cut_names[c], i, &count);
-            add_group(out, metrics_cut_names[c], arena_copy(&out->arena, text_of(key)), group, count);
-        }
-    add_model_loads(out, metrics);
-    add_arrived(out, metrics);
-}
-
 /* ---- From result.json ---- */
 
 static void read_group(struct values *values, const struct json_value *group, const char *cut, const char *key)

@@ -25,14 +25,11 @@ struct value {
 };
 
 struct values {
-    struct result result; /* empty after values_of_metrics */
+    struct result result;
     struct value *list;
     size_t count, capacity;
     struct arena arena; /* owns the texts of `list` */
 };
-
-/* From a run that is finished. */
-void values_of_metrics(struct values *out, const struct metrics *metrics);
 
 /* From a record folder, or from the text of its result.json (name: for messages).  ERROR_DATA with file, line and
  * column; on error nothing needs to be released. */

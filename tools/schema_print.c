@@ -6,9 +6,10 @@
 
 enum { INDENT = 2 };
 
+/* A new line, after a comma where something stands before it. */
 static void line(struct buffer *out, int depth)
 {
-    buffer_char(out, '\n');
+    buffer_members(out, ",\n");
     for (int i = 0; i < depth * INDENT; i++)
         buffer_char(out, ' ');
 }
@@ -33,10 +34,7 @@ static void print_bound(struct buffer *out, const struct schema_node *node, enum
 
 static void print_type(struct buffer *out, const char *type, bool has_null)
 {
-    if (has_null)
-        buffer_format(out, "\"type\": [\"%s\", \"null\"]", type);
-    else
-        buffer_format(out, "\"type\": \"%s\"", type);
+    buffer_members(out, has_null ? "'type': [%s, 'null']" : "'type': %s", type);
 }
 
 static void print_number(struct buffer *out, const struct schema_node *node, enum json_question question, bool has_null)
@@ -48,11 +46,9 @@ static void print_number(struct buffer *out, const struct schema_node *node, enu
 
 static void print_choices(struct buffer *out, const struct schema_node *node, bool has_null)
 {
-    buffer_string(out, "\"enum\": [");
-    for (size_t i = 0; node->choices[i] != NULL; i++) {
-        buffer_string(out, i > 0 ? ", " : "");
-        buffer_json(out, text_of(node->choices[i]));
-    }
+    buffer_members(out, "'enum': [");
+    for (size_t i = 0; node->choices[i] != NULL; i++)
+        buffer_members(out, ", %s", node->choices[i]);
     buffer_string(out, has_null ? ", null]" : "]");
 }
 
@@ -91,9 +87,8 @@ static void print_like(struct buffer *out, const struct schema_node *node, int d
 {
     for (size_t i = 0; node->like != NULL && i < node->like->member_count; i++) {
         const struct schema_node *member = node->like->members[i];
-        buffer_char(out, ',');
         line(out, depth);
-        buffer_format(out, "\"%s\": {\"$ref\": \"", member->key);
+        buffer_members(out, "%s: {'$ref': '", member->key);
         print_pointer(out, member);
         buffer_string(out, "\"}");
     }
@@ -103,11 +98,10 @@ static void print_object(struct buffer *out, const struct schema_node *node, boo
 {
     print_type(out, "object", has_null);
     if (node->member_count > 0) {
-        buffer_char(out, ',');
         line(out, depth);
-        buffer_string(out, "\"properties\": {");
+        buffer_members(out, "'properties': {");
         line(out, depth + 1);
-        buffer_string(out, "\"$comment\": true");
+        buffer_members(out, "'$comment': true");
     }
     size_t required = 0;
     for (size_t i = 0; i < node->member_count; i++) {
@@ -115,33 +109,24 @@ static void print_object(struct buffer *out, const struct schema_node *node, boo
         if (node->like != NULL && has_member(node->like, member->key))
             continue; /* print_like has it */
         required += is_required(node, member);
-        buffer_char(out, ',');
         line(out, depth + 1);
-        buffer_json(out, text_of(member->key));
-        buffer_string(out, ": ");
+        buffer_members(out, "%s: ", member->key);
         print_value(out, member, !is_required(node, member), depth + 1);
     }
     print_like(out, node, depth + 1);
-    if (node->member_count > 0) {
-        line(out, depth);
-        buffer_char(out, '}');
-    }
+    if (node->member_count > 0)
+        buffer_format(out, "\n%*s}", depth * INDENT, "");
     if (required > 0) {
-        buffer_char(out, ',');
         line(out, depth);
-        buffer_string(out, "\"required\": [");
-        for (size_t i = 0, written = 0; i < node->member_count; i++) {
-            if (!is_required(node, node->members[i]) ||
-                (node->like != NULL && has_member(node->like, node->members[i]->key)))
-                continue;
-            buffer_string(out, written++ > 0 ? ", " : "");
-            buffer_json(out, text_of(node->members[i]->key));
-        }
+        buffer_members(out, "'required': [");
+        for (size_t i = 0; i < node->member_count; i++)
+            if (is_required(node, node->members[i]) &&
+                (node->like == NULL || !has_member(node->like, node->members[i]->key)))
+                buffer_members(out, ", %s", node->members[i]->key);
         buffer_char(out, ']');
     }
-    buffer_char(out, ',');
     line(out, depth);
-    buffer_string(out, "\"additionalProperties\": ");
+    buffer_members(out, "'additionalProperties': ");
     if (node->any != NULL)
         print_value(out, node->any, true, depth);
     else
@@ -154,7 +139,7 @@ static void print_array(struct buffer *out, const struct schema_node *node, bool
     print_type(out, "array", has_null);
     if (node->item == NULL)
         return;
-    buffer_string(out, ", \"items\": ");
+    buffer_members(out, ", 'items': ");
     print_value(out, node->item, true, depth); /* some readers take null as an item left out */
 }
 
@@ -237,11 +222,11 @@ static void print_value(struct buffer *out, const struct schema_node *node, bool
 void schema_print(const struct schema *schema, const char *title, struct buffer *out)
 {
     struct buffer root = {0};
-    buffer_string(out, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": ");
-    buffer_json(out, text_of(title));
-    buffer_string(out, ",\n  \"$defs\": {\"duration\": {\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, "
-                       "{\"type\": \"string\", \"pattern\": "
-                       "\"^[0-9.][0-9.eE+-]*(ns|us|ms|s|m|h|d|w)?$\"}]}},\n  ");
+    buffer_members(out,
+                   "{\n  '$schema': 'https://json-schema.org/draft/2020-12/schema',\n  'title': %s,\n"
+                   "  '$defs': {'duration': {'anyOf': [{'type': 'number', 'minimum': 0}, "
+                   "{'type': 'string', 'pattern': '^[0-9.][0-9.eE+-]*(ns|us|ms|s|m|h|d|w)?$'}]}},\n  ",
+                   title);
     print_value(&root, schema->nodes[0], false, 0);
     buffer_bytes(out, root.bytes + 1, root.length - 2); /* without its braces */
     buffer_string(out, "\n}\n");

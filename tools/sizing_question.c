@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "studies/run/assumptions.h"
+#include "studies/sizing/sizing_growth.h"
 #include "tools/verbs.h"
 
 enum {
-    RUNS = 60,
+    RUNS = 80,
     RUNS_MAX = 100000,
     SEEDS = 40,
     SEEDS_MAX = 1000,
@@ -151,7 +152,7 @@ static struct error ask_capacity(struct sizing_asked *asked)
     enum { TIMES = 4 };
     struct sizing_question *question = &asked->options.question;
     double load;
-    TRY(setting_load(&asked->scenario, &question->path, &load));
+    TRY(setting_load(&asked->scenario, &asked->options.scenario, &question->path, &load));
     const double step = load_step(load);
     question->aim = SIZING_LARGEST;
     question->start = load;
@@ -221,6 +222,14 @@ static struct error add_case(struct sizing_asked *asked, struct buffer *name, co
     return ERROR_OK;
 }
 
+static struct error read_lead_time(struct sizing_asked *asked)
+{
+    const char *lead = args_string(asked->args, "lead-time");
+    if (lead == NULL || sizing_read_quarters(lead, &asked->options.lead_quarters))
+        return ERROR_OK;
+    return error_new(ERROR_USAGE, "'--lead-time' must be a time such as 6mo, 2q, 1y, 12w or 90d, got '%s'", lead);
+}
+
 static struct error read_growth(struct sizing_asked *asked, const char *growth)
 {
     const struct sizing_question *question = &asked->options.question;
@@ -234,13 +243,17 @@ static struct error read_growth(struct sizing_asked *asked, const char *growth)
     if (question->aim == SIZING_LARGEST)
         return error_new(ERROR_USAGE, "'--growth' raises the load, which is what is sought here");
     TRY(args_int64(asked->args, "quarters", 1, SIZING_CASES_MAX - 1, QUARTERS, &quarters));
-    TRY(setting_load(&asked->scenario, &path, &load));
+    TRY(read_lead_time(asked));
+    TRY(setting_load(&asked->scenario, &asked->options.scenario, &path, &load));
+    const bool is_set = json_is_number(json_doc_at(asked->scenario.doc, path));
+    asked->options.is_growth = true;
     for (int64_t q = 0; q <= quarters; q++) {
         const double grown = load * pow(1 + percent / 100, (double)q);
         struct buffer name = {0};
         buffer_format(&name, q == 0 ? "now" : q == 1 ? "in 1 quarter" : "in %lld quarters", (long long)q);
         buffer_format(&name, " (load %.4g)", grown);
-        TRY(add_case(asked, &name, format_setting(asked, path, grown), NULL));
+        /* A load that is not set changes nothing now: the jobs come as they are. */
+        TRY(add_case(asked, &name, q == 0 && !is_set ? NULL : format_setting(asked, path, grown), NULL));
     }
     return ERROR_OK;
 }
@@ -370,6 +383,8 @@ static struct error read_cases(struct sizing_asked *asked)
                          "--growth, --with, --budget, --tornado and --assumptions each make the cases: one of them");
     if (growth == NULL && args_string(asked->args, "quarters") != NULL)
         return error_new(ERROR_USAGE, "'--quarters' counts quarters of growth: give --growth too");
+    if (growth == NULL && args_string(asked->args, "lead-time") != NULL)
+        return error_new(ERROR_USAGE, "'--lead-time' is for an order that growth asks for: give --growth too");
     if (budget == NULL && args_string(asked->args, "pool") != NULL)
         return error_new(ERROR_USAGE, "'--pool' names a pool of a budget: give --budget too");
     asked->options.cases = asked->cases;

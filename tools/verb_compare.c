@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "base/worker_pool.h"
 #include "studies/comparison_show/comparison_folder.h"
+#include "studies/run/kept_runs.h"
 #include "tools/compare_sides.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
@@ -231,6 +232,9 @@ static struct error read_options(struct compare *compare)
         TRY(read_format(format, &compare->format));
     TRY(args_int64(args, "jobs", 1, WORKERS_MAX, (int64_t)worker_core_count(), &workers));
     compare->options.worker_count = (size_t)workers;
+    compare->options.kept = args_string(args, "keep");
+    if (compare->options.kept != NULL)
+        TRY(kept_runs_open(compare->options.kept));
     compare->show.is_all = args_flag(args, "all");
     compare->options.is_unshaken = args_flag(args, "exact");
     TRY(read_metric(compare));

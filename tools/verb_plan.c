@@ -4,6 +4,7 @@
 
 #include "base/output.h"
 #include "base/worker_pool.h"
+#include "studies/run/kept_runs.h"
 #include "studies/sizing/sizing_show.h"
 #include "tools/progress_line.h"
 #include "tools/sizing_question.h"
@@ -46,6 +47,9 @@ static struct error run_plan(struct verb *verb, struct sizing *sizing)
     TRY(args_int64(verb->args, "jobs", 1, WORKERS_MAX, (int64_t)worker_core_count(), &workers));
     TRY(sizing_asked_read(&verb->asked, verb->args));
     options->worker_count = (size_t)workers;
+    options->kept = args_string(verb->args, "keep");
+    if (options->kept != NULL)
+        TRY(kept_runs_open(options->kept));
     options->stop = &caught_signal;
     options->on_progress = show_progress;
     options->progress_self = verb;
@@ -101,7 +105,7 @@ static int report(const struct verb *verb, const struct sizing *sizing)
     struct buffer out = {0}, command = {0};
     write_command(verb->args, &command);
     const char *title = args_string(verb->args, "title");
-    struct show *show = sizing_show_new(sizing, title != NULL ? title : "A plan", buffer_c_string(&command));
+    struct show *show = sizing_show_new(sizing, title, buffer_c_string(&command));
     struct error error = write_page(verb, show);
     if (args_flag(verb->args, "json"))
         sizing_json(sizing, &out);
@@ -129,8 +133,8 @@ static int seek(struct verb *verb)
 /* Options that belong to a question that is sought. */
 static struct error refuse_others(const struct args *args)
 {
-    static const char *const others[] = {"nodes", "smallest", "largest", "growth", "quarters", "with", "budget",
-                                         "pool",  "tornado",  "runs",    "alpha",  "html",     NULL};
+    static const char *const others[] = {"nodes", "smallest", "largest", "growth", "quarters",  "with", "budget",
+                                         "pool",  "tornado",  "runs",    "alpha",  "lead-time", NULL};
     for (size_t o = 0; others[o] != NULL; o++)
         if (args_string(args, others[o]) != NULL)
             return error_new(ERROR_USAGE, "--what-if seeks nothing: it goes without --%s", others[o]);

@@ -5,39 +5,12 @@
 #include "base/buffer.h"
 #include "topologies/cluster_build.h"
 
-enum { MILLI = 1000, MIB_PER_GB = 1024, NAME_BYTES_MAX = 300, ZEROS_MAX = 9 };
-
-static void put_key(struct buffer *out, const char *key)
-{
-    char last = out->bytes[out->length - 1];
-    if (last != '{')
-        buffer_char(out, ',');
-    buffer_json(out, text_of(key));
-    buffer_char(out, ':');
-}
-
-static void put_text(struct buffer *out, const char *key, const char *value)
-{
-    put_key(out, key);
-    buffer_json(out, text_of(value));
-}
-
-static void put_int(struct buffer *out, const char *key, int64_t value)
-{
-    put_key(out, key);
-    buffer_int(out, value);
-}
-
-static void put_real(struct buffer *out, const char *key, double value)
-{
-    put_key(out, key);
-    buffer_double(out, value);
-}
+enum { MIB_PER_GB = 1024, NAME_BYTES_MAX = 300, ZEROS_MAX = 9 };
 
 static void put_real_if(struct buffer *out, const char *key, double value)
 {
     if (value > 0)
-        put_real(out, key, value);
+        buffer_members(out, ",%s:%g", key, value);
 }
 
 /* ---- GPU models ---- */
@@ -54,24 +27,16 @@ static const char *built_in_with(enum mig_family family)
 
 static void put_model(struct buffer *out, const struct gpu_model *model)
 {
-    buffer_char(out, '{');
-    put_text(out, "name", model->name);
-    put_real(out, "memory_gb", (double)model->memory_mib / MIB_PER_GB);
-    put_int(out, "sm_count", model->sm_count);
-    put_int(out, "power_w", model->power_w);
+    buffer_members(out, ",{'name':%s,'memory_gb':%g,'sm_count':%d,'power_w':%d", model->name,
+                   (double)model->memory_mib / MIB_PER_GB, model->sm_count, model->power_w);
     put_real_if(out, "bf16_tflops", model->bf16_tflops);
     put_real_if(out, "memory_gb_per_s", model->memory_bytes_per_s / 1e9);
     put_real_if(out, "nvlink_gb_per_s", model->nvlink_bytes_per_s / 1e9);
     if (model->mig != MIG_NONE)
-        put_text(out, "mig_like", built_in_with(model->mig));
-    put_text(out, "source", model->source);
-    put_key(out, "aliases");
-    buffer_char(out, '[');
-    for (uint32_t i = 0; model->aliases != NULL && model->aliases[i] != NULL; i++) {
-        if (i > 0)
-            buffer_char(out, ',');
-        buffer_json(out, text_of(model->aliases[i]));
-    }
+        buffer_members(out, ",'mig_like':%s", built_in_with(model->mig));
+    buffer_members(out, ",'source':%s,'aliases':[", model->source);
+    for (uint32_t i = 0; model->aliases != NULL && model->aliases[i] != NULL; i++)
+        buffer_members(out, ",%s", model->aliases[i]);
     buffer_string(out, "]}");
 }
 
@@ -83,8 +48,7 @@ static void put_models(struct buffer *out, const struct cluster *cluster)
         if (gpu_model_find(text_of(cluster->models[m].name)) != NULL)
             continue;
         if (is_first)
-            put_key(out, "gpu_models");
-        buffer_char(out, is_first ? '[' : ',');
+            buffer_members(out, ",'gpu_models':[");
         put_model(out, &cluster->models[m]);
         is_first = false;
     }
@@ -129,7 +93,7 @@ static bool put_pattern(struct buffer *out, const struct cluster *cluster, const
             else
                 buffer_string(&pattern, "%u");
             buffer_text(&pattern, after);
-            put_text(out, "node_name", buffer_c_string(&pattern));
+            buffer_members(out, ",'node_name':%s", buffer_c_string(&pattern));
             buffer_release(&pattern);
             return true;
         }
@@ -141,11 +105,9 @@ static void put_names(struct buffer *out, const struct cluster *cluster, const s
 {
     if (put_pattern(out, cluster, pool))
         return;
-    put_key(out, "node_names");
-    for (uint32_t i = 0; i < pool->node_count; i++) {
-        buffer_char(out, i == 0 ? '[' : ',');
-        buffer_json(out, text_of(cluster->nodes[pool->first + i].name));
-    }
+    buffer_members(out, ",'node_names':[");
+    for (uint32_t i = 0; i < pool->node_count; i++)
+        buffer_members(out, ",%s", cluster->nodes[pool->first + i].name);
     buffer_char(out, ']');
 }
 
@@ -154,56 +116,40 @@ static void put_layouts(struct buffer *out, const struct cluster *cluster, const
     const struct mig_profile *profiles = mig_profiles(cluster->models[type->model].mig);
     if (type->layout_mask == 0)
         return;
-    put_key(out, "gpus_layout");
+    buffer_members(out, ",'gpus_layout':[");
     for (uint32_t gpu = 0; gpu < type->gpu_count; gpu++) {
-        bool is_first = true;
-        buffer_string(out, gpu == 0 ? "[[" : ",[");
-        for (uint32_t start = 0; start < MIG_SLICES; start++) {
-            uint8_t profile = type->layouts[gpu].profile[start];
-            if (profile == 0)
-                continue;
-            buffer_string(out, is_first ? "{" : ",{");
-            put_text(out, "profile", profiles[profile - 1].name);
-            put_int(out, "start", start);
-            buffer_char(out, '}');
-            is_first = false;
-        }
+        const uint8_t *placed = type->layouts[gpu].profile;
+        buffer_members(out, ",[");
+        for (uint32_t start = 0; start < MIG_SLICES; start++)
+            if (placed[start] != 0)
+                buffer_members(out, ",{'profile':%s,'start':%u}", profiles[placed[start] - 1].name, start);
         buffer_char(out, ']');
     }
     buffer_char(out, ']');
 }
 
-static void put_recut(struct buffer *out, const struct node_type *type)
-{
-    if (type->recut_mask == type->layout_mask)
-        return;
-    put_key(out, "mig_recut");
-    buffer_string(out, type->recut_mask != 0 ? "true" : "false");
-}
-
 static void put_taints(struct buffer *out, const struct node_type *type)
 {
     if (type->taint_count > 0)
-        put_key(out, "taints");
+        buffer_members(out, ",'taints':[");
     for (uint32_t i = 0; i < type->taint_count; i++) {
         const struct taint *taint = &type->taints[i];
-        buffer_string(out, i == 0 ? "[{" : ",{");
-        put_text(out, "key", taint->key);
+        buffer_members(out, ",{'key':%s", taint->key);
         if (taint->value[0] != '\0')
-            put_text(out, "value", taint->value);
-        put_text(out, "effect", taint_effect_names[taint->effect]);
-        buffer_string(out, i + 1 < type->taint_count ? "}" : "}]");
+            buffer_members(out, ",'value':%s", taint->value);
+        buffer_members(out, ",'effect':%s}", taint_effect_names[taint->effect]);
     }
+    if (type->taint_count > 0)
+        buffer_char(out, ']');
 }
 
 static void put_labels(struct buffer *out, const struct node_type *type)
 {
     if (type->label_count == 0)
         return;
-    put_key(out, "labels");
-    buffer_char(out, '{');
+    buffer_members(out, ",'labels':{");
     for (uint32_t i = 0; i < type->label_count; i++)
-        put_text(out, type->labels[i].key, type->labels[i].value);
+        buffer_members(out, ",%s:%s", type->labels[i].key, type->labels[i].value);
     buffer_char(out, '}');
 }
 
@@ -226,37 +172,34 @@ static void put_by_gpu(struct buffer *out, const char *key, const uint8_t *numbe
         is_even &= numbers[i] == i * count / gpus % end;
     if (is_even)
         return;
-    put_key(out, key);
+    buffer_members(out, ",%s:[", key);
     for (unsigned i = 0; i < gpus; i++)
-        buffer_format(out, "%c%u", i == 0 ? '[' : ',', numbers[i]);
+        buffer_members(out, ",%u", numbers[i]);
     buffer_char(out, ']');
 }
 
 static void put_pool(struct buffer *out, const struct cluster *cluster, const struct node_pool *pool)
 {
     const struct node_type *type = &cluster->types[pool->type];
-    buffer_char(out, '{');
-    put_text(out, "name", pool->name);
-    put_int(out, "nodes", pool->node_count);
+    buffer_members(out, ",{'name':%s,'nodes':%u", pool->name, pool->node_count);
     put_names(out, cluster, pool);
-    put_int(out, "gpus_per_node", type->gpu_count);
+    buffer_members(out, ",'gpus_per_node':%u", type->gpu_count);
     if (type->gpu_count > 0) {
-        put_text(out, "gpu_model", cluster->models[type->model].name);
-        put_int(out, "nvlink_island", island_gpus(pool, type->gpu_count));
+        buffer_members(out, ",'gpu_model':%s,'nvlink_island':%u", cluster->models[type->model].name,
+                       island_gpus(pool, type->gpu_count));
         if (pool->nvlink_nodes > 1)
-            put_int(out, "nvlink_nodes", pool->nvlink_nodes);
+            buffer_members(out, ",'nvlink_nodes':%u", pool->nvlink_nodes);
     }
-    put_key(out, "cpus");
-    buffer_scaled(out, type->cpu_milli, MILLI);
-    put_real(out, "memory_gb", (double)type->memory_mib / MIB_PER_GB);
+    buffer_members(out, ",'cpus':%.3lld,'memory_gb':%g", (long long)type->cpu_milli,
+                   (double)type->memory_mib / MIB_PER_GB);
     put_labels(out, type);
     put_layouts(out, cluster, type);
-    put_recut(out, type);
+    if (type->recut_mask != type->layout_mask)
+        buffer_members(out, ",'mig_recut':%hhd", type->recut_mask != 0);
     if (type->max_tasks > 0)
-        put_int(out, "max_tasks", type->max_tasks);
+        buffer_members(out, ",'max_tasks':%u", type->max_tasks);
     put_taints(out, type);
-    put_int(out, "nics", pool->nic_count);
-    put_int(out, "numa_nodes", pool->numa_count);
+    buffer_members(out, ",'nics':%u,'numa_nodes':%u", pool->nic_count, pool->numa_count);
     put_by_gpu(out, "gpu_nics", pool->gpu_rail, type->gpu_count, pool->nic_count, cluster->fabric.rails);
     put_by_gpu(out, "gpu_numa_nodes", pool->gpu_numa, type->gpu_count, pool->numa_count, pool->numa_count);
     put_real_if(out, "price_usd_per_gpu_h", pool->price_usd_per_gpu_h);
@@ -274,41 +217,23 @@ static bool units_span_pools(const struct cluster *cluster)
     return false;
 }
 
-static void put_fabric(struct buffer *out, const struct cluster *cluster)
-{
-    const struct fabric *fabric = &cluster->fabric;
-    put_key(out, "fabric");
-    buffer_char(out, '{');
-    put_int(out, "nodes_per_unit", fabric->nodes_per_unit);
-    if (units_span_pools(cluster))
-        buffer_string(out, ",\"units_span_pools\":true");
-    put_int(out, "rails", fabric->rails);
-    put_real(out, "rail_gbps", fabric->rail_bytes_per_s * 8 / 1e9);
-    put_real(out, "leaf_oversubscription", fabric->leaf_oversubscription);
-    put_real(out, "spine_oversubscription", fabric->spine_oversubscription);
-    buffer_char(out, '}');
-}
-
 void cluster_write(const struct cluster *cluster, struct buffer *out)
 {
-    buffer_char(out, '{');
-    put_text(out, "name", cluster->name);
+    const struct fabric *fabric = &cluster->fabric;
+    buffer_members(out, "{'name':%s", cluster->name);
     put_models(out, cluster);
-    put_key(out, "pools");
-    for (uint32_t p = 0; p < cluster->pool_count; p++) {
-        buffer_char(out, p == 0 ? '[' : ',');
+    buffer_members(out, ",'pools':[");
+    for (uint32_t p = 0; p < cluster->pool_count; p++)
         put_pool(out, cluster, &cluster->pools[p]);
-    }
-    buffer_char(out, ']');
-    put_key(out, "levels");
-    buffer_char(out, '[');
-    for (uint32_t i = 0; i < cluster->level_count; i++) {
-        if (i > 0)
-            buffer_char(out, ',');
-        buffer_json(out, text_of(cluster->levels[i].name));
-    }
-    buffer_char(out, ']');
-    put_fabric(out, cluster);
+    buffer_members(out, "],'levels':[");
+    for (uint32_t i = 0; i < cluster->level_count; i++)
+        buffer_members(out, ",%s", cluster->levels[i].name);
+    buffer_members(out, "],'fabric':{'nodes_per_unit':%u", fabric->nodes_per_unit);
+    if (units_span_pools(cluster))
+        buffer_members(out, ",'units_span_pools':%hhd", true);
+    buffer_members(out, ",'rails':%u,'rail_gbps':%g,'leaf_oversubscription':%g,'spine_oversubscription':%g}",
+                   fabric->rails, fabric->rail_bytes_per_s * 8 / 1e9, fabric->leaf_oversubscription,
+                   fabric->spine_oversubscription);
     cluster_write_classes(cluster, out);
     buffer_char(out, '}');
 }

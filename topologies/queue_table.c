@@ -240,23 +240,14 @@ time_ns queue_table_stale_after(const struct queue_table *table, queue_id queue,
 
 /* ---- Writing ---- */
 
-static void put_key(struct buffer *out, const char *key)
-{
-    buffer_format(out, ",\"%s\":", key);
-}
-
 /* In the form that read_amount reads; left out if it is `otherwise`. */
 static void put_amounts(struct buffer *out, const struct amount_keys *keys, const int64_t amounts[RESOURCE_COUNT],
                         const int64_t otherwise[RESOURCE_COUNT])
 {
     for (int r = 0; r < RESOURCE_COUNT; r++) {
-        if (amounts[r] == otherwise[r])
-            continue;
-        put_key(out, keys->keys[r]);
-        if (amounts[r] == QUOTA_UNLIMITED)
-            buffer_string(out, "-1");
-        else /* a double is exact for milli and for 1024ths */
-            buffer_double(out, (double)amounts[r] / (double)resource_scale[r]);
+        const double scale = amounts[r] == QUOTA_UNLIMITED ? 1 : (double)resource_scale[r];
+        if (amounts[r] != otherwise[r]) /* a double is exact for milli and for 1024ths; unlimited is -1 */
+            buffer_members(out, ",%s:%g", keys->keys[r], (double)amounts[r] / scale);
     }
 }
 
@@ -265,7 +256,7 @@ static void put_duration(struct buffer *out, const char *key, time_ns duration, 
 {
     if (duration == otherwise)
         return;
-    put_key(out, key);
+    buffer_members(out, ",%s:", key);
     if (duration == TIME_NEVER)
         buffer_string(out, "\"never\"");
     else if (duration % TIME_NS_PER_S == 0)
@@ -276,21 +267,16 @@ static void put_duration(struct buffer *out, const char *key, time_ns duration, 
 
 static void put_scaled(struct buffer *out, const char *key, int64_t value, int64_t scale, int64_t otherwise)
 {
-    if (value == otherwise)
-        return;
-    put_key(out, key);
-    buffer_double(out, (double)value / (double)scale);
+    if (value != otherwise)
+        buffer_members(out, ",%s:%g", key, (double)value / (double)scale);
 }
 
 static void put_queue(struct buffer *out, const struct queue_spec *queue, const char *parent)
 {
     const struct queue_spec usual = queue_spec_default(queue->name, QUEUE_ROOT);
-    buffer_string(out, "{\"name\":");
-    buffer_json(out, text_of(queue->name));
-    if (parent[0] != '\0') {
-        put_key(out, "parent");
-        buffer_json(out, text_of(parent));
-    }
+    buffer_members(out, ",{'name':%s", queue->name);
+    if (parent[0] != '\0')
+        buffer_members(out, ",'parent':%s", parent);
     put_amounts(out, &QUOTA_KEYS, queue->deserved, usual.deserved);
     put_amounts(out, &LIMIT_KEYS, queue->limit, usual.limit);
     put_amounts(out, &GUARANTEE_KEYS, queue->guarantee, usual.guarantee);
@@ -298,30 +284,21 @@ static void put_queue(struct buffer *out, const struct queue_spec *queue, const 
     put_amounts(out, &LENDING_KEYS, queue->lending_limit, usual.lending_limit);
     for (int r = 0; r < RESOURCE_COUNT; r++)
         put_scaled(out, weight_keys[r], queue->weight_milli[r], MILLI, usual.weight_milli[r]);
-    if (queue->priority != usual.priority) {
-        put_key(out, "priority");
-        buffer_int(out, queue->priority);
-    }
+    put_scaled(out, "priority", queue->priority, 1, usual.priority);
     put_duration(out, "age_s", -queue->created, 0);
     put_duration(out, "reclaim_min_runtime_s", queue->reclaim_min_runtime, -1);
     put_duration(out, "preempt_min_runtime_s", queue->preempt_min_runtime, -1);
     put_duration(out, "preemption_delay_s", queue->preemption_delay, -1);
     put_duration(out, "stale_after_s", queue->stale_after, -1);
     put_scaled(out, "usage_ratio", queue->usage_ppm, MILLION, 0);
-    if (queue->users != usual.users) {
-        put_key(out, "users");
-        buffer_int(out, queue->users);
-    }
+    put_scaled(out, "users", queue->users, 1, usual.users);
     buffer_char(out, '}');
 }
 
 void queue_table_write(const struct queue_table *table, queue_id first, struct buffer *out)
 {
     buffer_char(out, '[');
-    for (queue_id q = first; q < table->count; q++) {
-        if (q > first)
-            buffer_char(out, ',');
+    for (queue_id q = first; q < table->count; q++)
         put_queue(out, &table->queues[q], table->queues[table->queues[q].parent].name);
-    }
     buffer_char(out, ']');
 }

@@ -135,79 +135,53 @@ const char *toleration_complaint(const struct toleration *toleration)
 
 /* ---- making ---- */
 
-static void put_key(struct buffer *out, const char *key)
-{
-    if (out->length > 0 && strchr("{[,", out->bytes[out->length - 1]) == NULL)
-        buffer_char(out, ',');
-    buffer_json(out, text_of(key));
-    buffer_char(out, ':');
-}
-
-static void put_text(struct buffer *out, const char *key, const char *value)
-{
-    put_key(out, key);
-    buffer_json(out, text_of(value));
-}
-
-static void put_expression(struct buffer *out, const struct node_expression *expression)
-{
-    buffer_char(out, '{');
-    put_text(out, "key", expression->key);
-    put_text(out, "operator", node_operator_names[expression->operator]);
-    for (uint32_t v = 0; v < expression->value_count; v++) {
-        buffer_string(out, v == 0 ? ",\"values\":[" : ",");
-        buffer_json(out, text_of(expression->values[v]));
-    }
-    buffer_string(out, expression->value_count > 0 ? "]}" : "}");
-}
-
 static void put_term(struct buffer *out, const struct node_term *term)
 {
-    buffer_string(out, "{\"match_expressions\":[");
+    buffer_members(out, ",{'match_expressions':[");
     for (uint32_t e = 0; e < term->count; e++) {
-        if (e > 0)
-            buffer_char(out, ',');
-        put_expression(out, &term->expressions[e]);
+        const struct node_expression *one = &term->expressions[e];
+        buffer_members(out, ",{'key':%s,'operator':%s", one->key, node_operator_names[one->operator]);
+        if (one->value_count > 0)
+            buffer_members(out, ",'values':[");
+        for (uint32_t v = 0; v < one->value_count; v++)
+            buffer_members(out, ",%s", one->values[v]);
+        buffer_string(out, one->value_count > 0 ? "]}" : "}");
     }
     buffer_string(out, "]}");
 }
 
 static void put_toleration(struct buffer *out, const struct toleration *toleration)
 {
-    buffer_char(out, '{');
+    buffer_members(out, ",{");
     if (toleration->key[0] != '\0')
-        put_text(out, "key", toleration->key);
-    put_text(out, "operator", toleration->exists ? "Exists" : "Equal");
+        buffer_members(out, ",'key':%s", toleration->key);
+    buffer_members(out, ",'operator':%s", toleration->exists ? "Exists" : "Equal");
     if (toleration->value[0] != '\0')
-        put_text(out, "value", toleration->value);
+        buffer_members(out, ",'value':%s", toleration->value);
     if (toleration->effect != TAINT_EFFECT_COUNT)
-        put_text(out, "effect", taint_effect_names[toleration->effect]);
+        buffer_members(out, ",'effect':%s", taint_effect_names[toleration->effect]);
     buffer_char(out, '}');
 }
 
+/* The members of an object, after a comma. */
 static void put_ask(struct buffer *out, const struct node_ask *ask)
 {
-    if (ask->selector.count > 0) {
-        put_key(out, "node_selector");
-        buffer_char(out, '{');
-        for (uint32_t e = 0; e < ask->selector.count; e++)
-            put_text(out, ask->selector.expressions[e].key, ask->selector.expressions[e].values[0]);
+    if (ask->selector.count > 0)
+        buffer_members(out, ",'node_selector':{");
+    for (uint32_t e = 0; e < ask->selector.count; e++)
+        buffer_members(out, ",%s:%s", ask->selector.expressions[e].key, ask->selector.expressions[e].values[0]);
+    if (ask->selector.count > 0)
         buffer_char(out, '}');
-    }
     if (ask->term_count > 0)
-        put_key(out, "node_affinity");
-    for (uint32_t t = 0; t < ask->term_count; t++) {
-        buffer_char(out, t == 0 ? '[' : ',');
+        buffer_members(out, ",'node_affinity':[");
+    for (uint32_t t = 0; t < ask->term_count; t++)
         put_term(out, &ask->terms[t]);
-    }
     if (ask->term_count > 0)
         buffer_char(out, ']');
     if (ask->toleration_count > 0)
-        put_key(out, "tolerations");
-    for (uint32_t t = 0; t < ask->toleration_count; t++) {
-        buffer_char(out, t == 0 ? '[' : ',');
+        buffer_members(out, ",'tolerations':[");
+    for (uint32_t t = 0; t < ask->toleration_count; t++)
         put_toleration(out, &ask->tolerations[t]);
-    }
     if (ask->toleration_count > 0)
         buffer_char(out, ']');
 }
@@ -259,7 +233,7 @@ const struct node_ask *node_ask_make(struct arena *arena, const struct cluster *
         return NULL;
     struct buffer text = {0};
     put_ask(&text, draft);
-    struct node_ask *ask = copy_ask(arena, draft, buffer_c_string(&text));
+    struct node_ask *ask = copy_ask(arena, draft, buffer_c_string(&text) + 1); /* without the comma */
     buffer_release(&text);
     if (cluster == NULL)
         return ask;

@@ -231,7 +231,6 @@ static void read_geometry(struct policy_config *config, struct json_object *obje
     struct geometry_config *own = &config->geometry_config;
     *own = config->geometry->defaults;
     if (config->geometry->score != NULL) {
-        own->wait = json_get_duration(&geometry, "wait_s", own->wait);
         own->rest = json_get_duration(&geometry, "rest_s", own->rest);
         own->needs = (uint8_t)json_get_choice(&geometry, "needs", needs, own->needs);
     }

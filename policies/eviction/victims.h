@@ -9,8 +9,6 @@
 void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 /* Put the units that were collected in the order in which victims_next returns them. */
 void victims_arrange(struct sched *sched);
-/* As above, and sort plan.units themselves. */
-void victims_sort(struct sched *sched);
 /* Was the preemptor evicted a few cycles ago for a job, which it may not evict yet? */
 bool victims_has_rival(const struct sched *sched, uint32_t preemptor);
 /* May a reclaim take any unit of the queue, in the present trial state? */

@@ -30,25 +30,15 @@ static void span_queues(struct sched *sched)
     }
 }
 
-static void arrange(struct sched *sched, bool is_lazy)
-{
-    bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) && !sched->policy.quota->is_flat;
-    if (sched->plan->is_in_order && is_lazy)
-        victims_are_in_order(sched);
-    else
-        victims_order(sched, by_queue, is_lazy && !by_queue && !plan_is_by_share(sched));
-    if (by_queue)
-        span_queues(sched);
-}
-
 void victims_arrange(struct sched *sched)
 {
-    arrange(sched, true);
-}
-
-void victims_sort(struct sched *sched)
-{
-    arrange(sched, false);
+    bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) && !sched->policy.quota->is_flat;
+    if (sched->plan->is_in_order)
+        victims_are_in_order(sched);
+    else
+        victims_order(sched, by_queue, !by_queue && !plan_is_by_share(sched));
+    if (by_queue)
+        span_queues(sched);
 }
 
 static struct unit *next_of_span(struct sched *sched, uint32_t preemptor, struct unit_span *span, enum plan_kind kind)

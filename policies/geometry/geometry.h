@@ -5,7 +5,7 @@
  * repartitions has one made: on a partitioned GPU, in the place of instances that are free, or on a whole free one,
  * which is partitioned for it.  A member of whole GPUs that finds none gets partitioned ones back that are all free.
  *
- *   {"geometry": {"policy": "on_demand", "wait_s": 600, "rest_s": 3600, "needs": "gpu"}}
+ *   {"geometry": {"policy": "on_demand", "rest_s": 3600, "needs": "gpu"}}
  *
  * Laws: what is in use is never cut.  What is made for a job is claimed for it until the world has made it
  * (DECISION_REPARTITION, sched_gpu_changed).  Budgets count steps.
@@ -25,7 +25,6 @@
 enum recut_needs { RECUT_INSTANCES, RECUT_GPU, RECUT_NODE };
 
 struct geometry_config {
-    time_ns wait;  /* a job must have waited for this time before a GPU is cut for it */
     time_ns rest;  /* for this time after a GPU was cut it is not cut again */
     uint8_t needs; /* enum recut_needs */
 };

@@ -185,10 +185,6 @@ bool request_class_fits_member(const struct request_class *request_class, const 
 uint32_t request_class_room(const struct request *request, const struct ledger *ledger, node_id node,
                             const struct allowed_space *allowed);
 
-/* Is the piece one that members of the request class could hold in this cluster?  For what comes from outside. */
-bool request_class_may_hold(const struct request_class *request_class, const struct piece *piece,
-                            const struct cluster *cluster);
-
 /* The space that a piece of a job of the request class takes on its node. */
 struct space request_class_space(const struct request_class *request_class, const struct piece *piece, uint32_t owner);
 

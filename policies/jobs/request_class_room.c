@@ -341,19 +341,3 @@ bool request_class_goes_anywhere(const struct request_class *request_class, cons
                    !(request_class->groups[g].request.one_island && cluster->has_split_nodes);
     return is_free;
 }
-
-bool request_class_may_hold(const struct request_class *request_class, const struct piece *piece,
-                            const struct cluster *cluster)
-{
-    if (piece->node >= cluster->node_count || piece->group >= request_class->group_count)
-        return false;
-    const struct request *request = &request_class->groups[piece->group].request;
-    const uint32_t gpus = (uint32_t)__builtin_popcount(piece->gpu_mask);
-    if (piece->gpu_mask >> cluster_node_gpus(cluster, piece->node) != 0 ||
-        (piece->gpu_mask != 0 && piece->gpu_milli > GPU_MILLI) || piece->member_count == 0 ||
-        piece->mig_start >= MIG_SLICES || piece->share >= SHARE_KIND_COUNT)
-        return false;
-    if (request->mig > 0)
-        return gpus == 1 && piece->member_count == 1;
-    return request_asks_gpus(request) ? gpus > 0 : gpus == 0;
-}

@@ -128,12 +128,6 @@ static bool is_selected_first(struct queue_tree *tree, struct contender a, struc
     return order != 0 ? order < 0 : a.queue < b.queue;
 }
 
-int queue_selection_compare(struct queue_tree *tree, const struct pending *pending, queue_id a, uint32_t of_a,
-                            queue_id b, uint32_t of_b)
-{
-    return is_selected_first(tree, contender_of(tree, pending, a, of_a), contender_of(tree, pending, b, of_b)) ? -1 : 1;
-}
-
 /* Find the first two children with a class queue that may start a job; QUEUE_NONE: there are fewer. */
 static void find_contenders(struct queue_tree *tree, const struct pending *pending, queue_id queue, queue_id found[2])
 {

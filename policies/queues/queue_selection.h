@@ -28,10 +28,6 @@ struct queue_selection_scratch { /* reused; {0} is empty */
 
 void queue_selection_release(struct queue_selection_scratch *scratch);
 
-/* <0 if queue a, with the head of class queue `of_a` in it or below, goes before its sibling b. */
-int queue_selection_compare(struct queue_tree *tree, const struct pending *pending, queue_id a, uint32_t of_a,
-                            queue_id b, uint32_t of_b);
-
 /* The given class queue whose head goes first; CLASS_QUEUE_NONE: none is given.  O(class queues * depth of the tree).
  */
 uint32_t queue_selection_best(struct queue_tree *tree, const struct pending *pending, const uint32_t class_queues[],

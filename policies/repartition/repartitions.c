@@ -211,16 +211,14 @@ static bool could_help(const struct sched *sched, const struct request_class *as
     return false;
 }
 
-/* Since when the head of the class queue waits, if a cut could help it; else TIME_NEVER. */
-static time_ns asks_since(const struct sched *sched, uint32_t class_queue_id)
+/* Does the class queue wait, and could a cut help its head? */
+static bool asks_for_cut(const struct sched *sched, uint32_t class_queue_id)
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
     const struct request_class *ask = &sched->request_classes.at[class_queue->request_class];
-    if (class_queue->count == 0 || class_queue->quota_block != QUEUE_NONE || !(ask->closed & REQUEST_CLASS_BLOCKED) ||
-        !could_help(sched, ask) ||
-        (sched->pending.is_strict && pending_first(&sched->pending, class_queue->leaf_queue) != class_queue_id))
-        return TIME_NEVER;
-    return sched->jobs.facts[pending_head(&sched->pending, class_queue_id)].waiting_since;
+    return class_queue->count > 0 && class_queue->quota_block == QUEUE_NONE && ask->closed & REQUEST_CLASS_BLOCKED &&
+           could_help(sched, ask) &&
+           !(sched->pending.is_strict && pending_first(&sched->pending, class_queue->leaf_queue) != class_queue_id);
 }
 
 static bool is_forbidden(struct sched *sched, uint32_t slot)
@@ -290,8 +288,7 @@ static bool try_class_queue(struct sched *sched, uint32_t class_queue, uint32_t 
         return false;
     }
     look_for_hope(sched, count);
-    const time_ns since = asks_since(sched, class_queue);
-    return since != TIME_NEVER && time_after(since, sched->policy.geometry_config.wait) <= sched->now;
+    return asks_for_cut(sched, class_queue);
 }
 
 /* The order of the queue selection matters only while a cut is possible for some class queue.  The others only note
@@ -303,11 +300,9 @@ void repartitions_seek(struct sched *sched)
     uint32_t count = 0;
     book->rested_at = TIME_NEVER;
     MEM_GROW(book->class_queues, book->class_queue_capacity, (size_t)pending->busy_count + 1);
-    for (uint32_t b = 0; b < pending->busy_count; b++) {
-        const time_ns since = asks_since(sched, pending->busy[b]);
-        if (since != TIME_NEVER && time_after(since, sched->policy.geometry_config.wait) <= sched->now)
+    for (uint32_t b = 0; b < pending->busy_count; b++)
+        if (asks_for_cut(sched, pending->busy[b]))
             book->class_queues[count++] = pending->busy[b];
-    }
     if (count > 0)
         look_for_hope(sched, count);
     while (count > 0 && has_hope(sched, count)) {
@@ -320,17 +315,9 @@ void repartitions_seek(struct sched *sched)
         try_class_queue(sched, book->class_queues[count - 1], count);
 }
 
-time_ns repartitions_wake(struct sched *sched)
+time_ns repartitions_wake(const struct sched *sched)
 {
-    const struct pending *pending = &sched->pending;
-    time_ns first = sched->repartitions->rested_at;
-    for (uint32_t b = 0; b < pending->busy_count; b++) {
-        const time_ns since = asks_since(sched, pending->busy[b]);
-        const time_ns due = since == TIME_NEVER ? TIME_NEVER : time_after(since, sched->policy.geometry_config.wait);
-        if (due > sched->now && due < first)
-            first = due;
-    }
-    return first;
+    return sched->repartitions->rested_at;
 }
 
 /* ---- Facts ---- */

@@ -13,10 +13,10 @@
 
 struct sched;
 
-/* Cut GPUs for heads that wait only for space and have waited long enough. */
+/* Cut GPUs for heads that wait only for space. */
 void repartitions_seek(struct sched *sched);
-/* When the next head will have waited long enough, or another GPU may be cut; TIME_NEVER. */
-time_ns repartitions_wake(struct sched *sched);
+/* When another GPU may be cut; TIME_NEVER. */
+time_ns repartitions_wake(const struct sched *sched);
 /* The decision was refused: the GPU keeps its layout, and jobs that claimed the new instances wait again.  False: no
  * such decision is open. */
 bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now);

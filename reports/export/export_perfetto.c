@@ -34,7 +34,7 @@ struct writer {
     uint64_t gpu_count;
     bool *is_named; /* by node: its process has a name */
     size_t named_capacity;
-    bool has_event, has_job;
+    bool has_job;
 };
 
 /* What a slice says of its job. */
@@ -56,52 +56,31 @@ static bool is_on_node(const struct export_request *request, const char *node)
     return request->node == NULL || strcmp(request->node, node) == 0;
 }
 
-static struct buffer *begin_event(struct writer *writer)
-{
-    struct buffer *out = output_buffer(writer->output);
-    buffer_string(out, writer->has_event ? ",\n" : "\n");
-    writer->has_event = true;
-    return out;
-}
-
-static void write_us(struct buffer *out, time_ns at)
-{
-    buffer_scaled(out, at, TIME_NS_PER_US);
-}
-
 /* ---- names ---- */
 
 static void name_process(struct writer *writer, uint32_t pid, const char *name)
 {
-    struct buffer *out = begin_event(writer);
-    buffer_format(out, "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"name\":\"process_name\",\"args\":{\"name\":", pid);
-    buffer_json(out, text_of(name));
-    buffer_string(out, "}}");
-    out = begin_event(writer);
-    buffer_format(
-        out, "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}}",
-        pid, pid);
+    buffer_members(output_buffer(writer->output),
+                   ",\n{'ph':'M','pid':%u,'name':'process_name','args':{'name':%s}}"
+                   ",\n{'ph':'M','pid':%u,'name':'process_sort_index','args':{'sort_index':%u}}",
+                   pid, name, pid, pid);
 }
 
 static void name_thread(struct writer *writer, uint32_t pid, const struct track *track, unsigned gpu_index)
 {
-    struct buffer *out = begin_event(writer);
-    const uint64_t tid = TID_TRACKS + track->id;
-    buffer_format(
-        out, "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"name\":\"thread_name\",\"args\":{\"name\":\"",
-        pid, tid);
+    const unsigned long long tid = TID_TRACKS + track->id;
+    struct buffer name = {0};
     if (gpu_index == TRACK_NO_GPU)
-        buffer_string(out, "no GPU");
+        buffer_string(&name, "no GPU");
     else
-        buffer_format(out, "GPU %u", gpu_index);
+        buffer_format(&name, "GPU %u", gpu_index);
     if (track->lane > 0)
-        buffer_format(out, " (%" PRIu32 ")", track->lane + 1);
-    buffer_string(out, "\"}}");
-    out = begin_event(writer);
-    buffer_format(out,
-                  "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64
-                  ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}}",
-                  pid, tid, gpu_index * THREAD_ORDER_LANES + track->lane);
+        buffer_format(&name, " (%u)", track->lane + 1);
+    buffer_members(output_buffer(writer->output),
+                   ",\n{'ph':'M','pid':%u,'tid':%llu,'name':'thread_name','args':{'name':%s}}"
+                   ",\n{'ph':'M','pid':%u,'tid':%llu,'name':'thread_sort_index','args':{'sort_index':%u}}",
+                   pid, tid, buffer_c_string(&name), pid, tid, gpu_index * THREAD_ORDER_LANES + track->lane);
+    buffer_release(&name);
 }
 
 /* ---- slices ---- */
@@ -149,18 +128,13 @@ static struct error write_slice(struct writer *writer, const struct subject *sub
     if (!track->is_named)
         name_thread(writer, PID_NODES + node, track, gpu_index);
     track->is_named = true;
-    struct buffer *out = begin_event(writer);
-    buffer_format(out, "{\"ph\":\"X\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"ts\":", PID_NODES + node,
-                  TID_TRACKS + track->id);
-    write_us(out, subject->start);
-    buffer_string(out, ",\"dur\":");
-    write_us(out, subject->end - subject->start);
-    buffer_format(out, ",\"cat\":\"%s\",\"name\":", job_class_names[job->class]);
+    struct buffer *out = output_buffer(writer->output);
     struct buffer name = {0}; /* Perfetto gives names that differ in digits only one colour */
-    buffer_string(&name, job->workload_class != NULL ? job->workload_class : job_class_names[job->class]);
-    buffer_char(&name, ' ');
-    buffer_string(&name, subject->name);
-    buffer_json(out, (struct text){name.bytes, name.length});
+    buffer_format(&name, "%s %s", job->workload_class != NULL ? job->workload_class : job_class_names[job->class],
+                  subject->name);
+    buffer_members(out, ",\n{'ph':'X','pid':%u,'tid':%llu,'ts':%.3lld,'dur':%.3lld,'cat':%s,'name':%s",
+                   PID_NODES + node, (unsigned long long)TID_TRACKS + track->id, (long long)subject->start,
+                   (long long)(subject->end - subject->start), job_class_names[job->class], buffer_c_string(&name));
     buffer_release(&name);
     if (step >= 0)
         write_flow(out, subject, (uint32_t)step);
@@ -281,10 +255,8 @@ static struct error on_job(void *self, const struct job_row *job)
 
 static void begin_counter(struct writer *writer, const char *name, time_ns at)
 {
-    struct buffer *out = begin_event(writer);
-    buffer_format(out, "{\"ph\":\"C\",\"pid\":%d,\"name\":\"%s\",\"ts\":", PID_CLUSTER, name);
-    write_us(out, at);
-    buffer_string(out, ",\"args\":{");
+    buffer_members(output_buffer(writer->output), ",\n{'ph':'C','pid':%d,'name':%s,'ts':%.3lld,'args':{", PID_CLUSTER,
+                   name, (long long)at);
 }
 
 static struct error on_sample(void *self, const struct timeline_row *row)

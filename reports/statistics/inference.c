@@ -12,7 +12,6 @@ const char *const inference_method_names[] = {
     "Wilcoxon, normal",
     "Mann-Whitney, exact",
     "Mann-Whitney, normal",
-    "bootstrap",
     "batch means",
     "equal",
     "exact",

@@ -41,7 +41,6 @@ enum inference_method {
     METHOD_WILCOXON_NORMAL,
     METHOD_MANN_WHITNEY_EXACT,
     METHOD_MANN_WHITNEY_NORMAL,
-    METHOD_BOOTSTRAP,
     METHOD_BATCH_MEANS,
     METHOD_EQUAL, /* the sides are equal in every pair: nothing is estimated */
     METHOD_EXACT, /* one replay without chance: the values decide */

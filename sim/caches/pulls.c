@@ -439,16 +439,6 @@ struct pull_counts pulls_moved(const struct pulls *pulls)
     return pulls->moved;
 }
 
-enum pull_state_of_job pulls_state(const struct pulls *pulls, uint32_t slot)
-{
-    if (slot >= pulls->job_capacity || pulls->jobs[slot].node_count == 0)
-        return PULLS_NONE;
-    bool is_ready = false;
-    for (uint32_t r = pulls->ready_first; r < pulls->ready_count; r++)
-        is_ready |= pulls->ready[r] == slot;
-    return is_ready || pulls->jobs[slot].waits > 0 ? PULLS_WAITS : PULLS_THERE;
-}
-
 bool pulls_has(const struct pulls *pulls, node_id node, uint32_t object)
 {
     return caches_has(pulls->caches, node, object);

@@ -66,14 +66,6 @@ struct pull_counts pulls_counts(const struct pulls *pulls, uint32_t slot);
 void pulls_clear(struct pulls *pulls, uint32_t slot);
 struct pull_counts pulls_moved(const struct pulls *pulls); /* of all jobs, when their pulls began */
 
-/* Of the job in a slot. */
-enum pull_state_of_job {
-    PULLS_NONE,  /* it has not begun, or has stopped */
-    PULLS_WAITS, /* it waits for objects, or pulls_take has not named it yet */
-    PULLS_THERE
-};
-enum pull_state_of_job pulls_state(const struct pulls *pulls, uint32_t slot); /* O(jobs that pulls_take will name) */
-
 bool pulls_has(const struct pulls *pulls, node_id node, uint32_t object); /* does the node keep it? */
 
 #endif

@@ -76,6 +76,7 @@ struct comparison_options {
     const char *scratch;       /* an existing folder, for the records of other programs; needed if a side has one */
     /* By side: the folder for the record of its replay as it is, or else of its run with the first seed; NULL: none. */
     const char *const *records;
+    const char *kept; /* the folder of runs that are not made again (studies/run/kept_runs.h); NULL: none */
     const struct proposal *proposal; /* the sides are those of a change (proposal.h), and it has more gates; NULL: no */
     const char *command;             /* that makes this comparison again, for who reads its verdict; NULL: not known */
     const volatile sig_atomic_t *stop; /* not 0: stop; COMPARISON_TIME_IS_UP: at the last look that is whole */

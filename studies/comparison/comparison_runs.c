@@ -96,6 +96,7 @@ static struct error run_task(void *self, size_t index, struct buffer *out)
                           .scenario = *options_of(batch->comparison, task),
                           .seed = batch->comparison->seeds[task->seed],
                           .sink = batch->comparison->keeps_waits ? &sink : NULL,
+                          .kept = options->kept,
                           .moment = options->fork != NULL ? &batch->comparison->moment : NULL};
     if (is_recorded(batch->comparison, task))
         trial.record = options->records[task->side];

@@ -552,6 +552,8 @@ struct show *comparison_show_new(const struct comparison *comparison, const stru
     write_title(comparison, &title);
     struct show *show = show_new(buffer_c_string(&title));
     buffer_release(&title);
+    if (how->open != NULL)
+        how->open(how->open_self, show);
     comparison_add_changes(show, comparison);
     add_warnings(show, comparison);
     add_verdict(show, comparison, headlines, count);

@@ -17,9 +17,11 @@
 #include "studies/comparison/verdicts.h"
 
 struct comparison_show {
-    bool is_all;                     /* list all metrics of the whole run and of all cuts */
-    const char *winner_metric;       /* by which keys of cuts win and lose; one that cuts have */
-    const struct verdicts *verdicts; /* what the verdict depends on; NULL: it was not asked */
+    bool is_all;                                 /* list all metrics of the whole run and of all cuts */
+    const char *winner_metric;                   /* by which keys of cuts win and lose; one that cuts have */
+    const struct verdicts *verdicts;             /* what the verdict depends on; NULL: it was not asked */
+    void (*open)(void *self, struct show *show); /* first lines and sections of the caller's; NULL: none */
+    void *open_self;
 };
 
 enum comparison_format {

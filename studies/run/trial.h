@@ -23,6 +23,9 @@ struct trial {
     uint64_t seed;                    /* of a run from a moment: that of its record */
     const char *record;               /* the folder of a record that it writes too; NULL: none */
     const struct record_sink *sink;   /* takes the rows; NULL: none */
+    const char
+        *kept; /* the folder that keeps the result (studies/run/kept_runs.h); NULL: none.  Not with a record, a sink
+                       * or a moment, of which it would hold nothing: then it counts for nothing */
     struct fork *moment; /* that the run goes on from (studies/run/fork.h); used up; NULL: the run begins at 0 */
 };
 

@@ -87,15 +87,35 @@ struct error setting_change(const struct setting_doc *doc, const char *change, s
 
 /* ---- What is known by name ---- */
 
-struct error setting_load(const struct setting_doc *doc, const char **path, double *load)
+/* The load that changes nothing. */
+static struct error load_of_jobs(const struct scenario_options *options, double *load)
+{
+    struct scenario scenario;
+    struct job_source *source = NULL;
+    struct error error = scenario_load(&scenario, options);
+    if (!error_is(error))
+        error = scenario_open(&scenario, &source);
+    if (!error_is(error)) {
+        const uint32_t gpus = scenario.workload.load_gpus; /* 0: those of the run's cluster */
+        *load = workload_load(job_source_facts(source), gpus != 0 ? gpus : scenario.cluster->gpu_count);
+    }
+    job_source_close(source);
+    scenario_release(&scenario);
+    return error;
+}
+
+struct error setting_load(const struct setting_doc *doc, const struct scenario_options *options, const char **path,
+                          double *load)
 {
     const bool is_mix =
         json_doc_at(doc->doc, "workload.trace") == NULL && json_doc_at(doc->doc, "workload.model") == NULL;
     *path = is_mix ? "workload.synth.load_whole_gpu" : "workload.load";
     const json_t *value = json_doc_at(doc->doc, *path);
-    *load = is_mix ? 0 : 1;
+    *load = 0;
     if (json_is_number(value))
         *load = json_number_value(value);
+    else if (!is_mix)
+        TRY(load_of_jobs(options, load));
     if (*load > 0)
         return ERROR_OK;
     struct error error = error_new(ERROR_USAGE, "the scenario has no load that could be scaled");

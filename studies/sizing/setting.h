@@ -32,8 +32,10 @@ struct error setting_number(const struct setting_doc *doc, const char *path, dou
  * it, x1.5 is a factor; all else is a value as for --set.  ERROR_USAGE if what is changed is no number. */
 struct error setting_change(const struct setting_doc *doc, const char *change, struct buffer *out) MUST_CHECK;
 
-/* The path of the load of a scenario, and the load; ERROR_USAGE if it has none that can be scaled. */
-struct error setting_load(const struct setting_doc *doc, const char **path, double *load) MUST_CHECK;
+/* The path of the load of a scenario, and the load that it has: where none is set, that of its jobs, which are read for
+ * it.  options: of the scenario.  ERROR_USAGE if it has none that can be scaled, such as a batch. */
+struct error setting_load(const struct setting_doc *doc, const struct scenario_options *options, const char **path,
+                          double *load) MUST_CHECK;
 
 /* The pool of this name (NULL: the only one): its path "cluster.pools.h100.nodes" is appended. */
 struct error setting_pool(const struct setting_doc *doc, const char *name, struct buffer *path) MUST_CHECK;

@@ -183,7 +183,9 @@ static struct error run_point(struct sizing *sizing, struct sizing_answer *answe
                           .seed = seed,
                           .from = is_replay ? 0 : point->run_count,
                           .is_replay = is_replay,
-                          .trial = {.version = sizing->options->version, .scenario = sizing->options->scenario}};
+                          .trial = {.version = sizing->options->version,
+                                    .scenario = sizing->options->scenario,
+                                    .kept = sizing->options->kept}};
     sizing_write_setting(&sizing->options->question, point->number, &setting);
     const char **sets = settings(sizing->options, answer->of, buffer_c_string(&setting),
                                  is_replay ? NULL : &answer->shaken, &batch.trial.scenario.set_count);
@@ -209,11 +211,14 @@ static void take_answer(const struct sizing_question *question, const struct thr
     answer->enough = number_of(question, found.enough);
     answer->has_limit = found.has_needed;
     answer->limit = number_of(question, found.needed);
+    answer->has_beyond = found.has_below;
+    answer->is_gapped = found.is_gapped;
+    answer->beyond = number_of(question, found.below);
 }
 
 static struct threshold begin_search(const struct sizing *sizing, double start, bool is_once)
 {
-    enum { SCOUTS = 2, STRIDES = 8 }; /* an eighth of a guess is its error, say */
+    enum { SCOUTS = 2, STRIDES = 8, SCAN_ABOVE = 7, SCAN_BELOW = 4 }; /* an eighth of a guess is its error, say */
     const struct sizing_question *question = &sizing->options->question;
     const int64_t ends[] = {count_of(question, question->low), count_of(question, question->high)};
     const double stride = fabs(start) / question->step / STRIDES;
@@ -223,7 +228,9 @@ static struct threshold begin_search(const struct sizing *sizing, double start, 
                                         .stride = stride > 1 ? (int64_t)stride : 1,
                                         .scouts = is_once ? 1 : SCOUTS,
                                         .looks = is_once ? looks_once(1) : looks_up_to(sizing->options->seeds_max),
-                                        .trials_max = sizing->options->trials_max};
+                                        .trials_max = sizing->options->trials_max,
+                                        .scan_above = SCAN_ABOVE,
+                                        .scan_below = SCAN_BELOW};
     return threshold_of(&options);
 }
 
@@ -252,6 +259,7 @@ static struct error run_case(struct sizing *sizing, struct sizing_answer *answer
             break;
     }
     take_answer(question, &search, answer);
+    sizing_find_curve(sizing, answer);
     struct sizing_point *at = answer->is_found ? point_at(answer, answer->number) : NULL;
     return answer->is_shaken && at != NULL && !is_stopped(sizing) ? run_point(sizing, answer, at, seed, 0) : ERROR_OK;
 }

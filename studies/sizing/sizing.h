@@ -26,7 +26,10 @@
  * Law: the answers depend on the options but for worker_count only.  All runs of a case are at numbers of its question,
  * low + a whole number of steps.
  *
- * It does not: see that a level gets better with fewer nodes; it is taken that more nodes, and less load, do no harm.
+ * More nodes, or less load, may do harm: a gang that fits now may hold up all jobs behind it.  So both sides of the
+ * answer are scanned, and pairs of numbers at which a level is surely worse with more are told as reversals
+ * (studies/sizing/sizing_monotone.c).  The answer is then the least number above all that were seen to fail.  Between
+ * numbers that were tried it is taken that more does no harm.
  */
 #ifndef STUDIES_SIZING_SIZING_H
 #define STUDIES_SIZING_SIZING_H
@@ -48,7 +51,7 @@ struct sizing_question {
     double start;           /* a guess */
 };
 
-enum { SIZING_SETS_MAX = 8, SIZING_CASES_MAX = 64 };
+enum { SIZING_SETS_MAX = 8, SIZING_CASES_MAX = 64, SIZING_REVERSALS_MAX = 16 };
 
 struct sizing_case {
     const char *name;
@@ -63,12 +66,15 @@ struct sizing_options {
     struct sizing_question question;
     struct service_levels levels; /* at least one */
     const struct sizing_case *cases;
-    size_t case_count;   /* 1 .. SIZING_CASES_MAX */
-    size_t trials_max;   /* runs of a case */
-    size_t seeds_max;    /* runs of a number; at least LOOKS_FIRST, or 1: the answer is for one seed alone */
-    bool is_unshaken;    /* replays are run as they are */
-    double alpha;        /* the probability that a sure answer is wrong; (0, 0.5] */
-    size_t worker_count; /* runs at the same time */
+    size_t case_count;    /* 1 .. SIZING_CASES_MAX */
+    bool is_growth;       /* the cases are now and the quarters after it (studies/sizing/sizing_growth.h) */
+    double lead_quarters; /* from an order to what was ordered; 0: not given */
+    size_t trials_max;    /* runs of a case */
+    size_t seeds_max;     /* runs of a number; at least LOOKS_FIRST, or 1: the answer is for one seed alone */
+    bool is_unshaken;     /* replays are run as they are */
+    double alpha;         /* the probability that a sure answer is wrong; (0, 0.5] */
+    size_t worker_count;  /* runs at the same time */
+    const char *kept;     /* the folder of runs that are not made again (studies/run/kept_runs.h); NULL: none */
     const volatile sig_atomic_t *stop;
     /* Some times a second; cases and runs that are done.  NULL: nothing to do. */
     void (*on_progress)(void *self, size_t cases, size_t runs);
@@ -85,6 +91,16 @@ struct sizing_run {
 struct sizing_judgement {
     const struct gate *gate; /* the bound */
     struct gate_result result;
+    /* Of the curve that never gets worse with more nodes or less load (reports/statistics/isotonic.h), and of the band
+     * that holds it with probability 1 - alpha; fit NAN: more is worse here, and there is no such curve. */
+    double fit, fit_low, fit_high;
+};
+
+/* Two numbers where more is worse, for sure: more nodes, or less load. */
+struct sizing_reversal {
+    const struct gate *gate; /* of the level */
+    double from, to;         /* the level is worse at `to`, where it should be better */
+    double worse, low, high; /* by how much, and the interval; > 0 */
 };
 
 struct sizing_point {
@@ -109,6 +125,10 @@ struct sizing_answer {
     double number;                                           /* the least or the largest that meets the levels */
     double enough;                                           /* the least or largest that does for sure */
     double limit; /* beyond it none does, for sure: below it if the smallest is sought, above it if the largest is */
+    bool has_beyond, is_gapped; /* a number beyond the answer was seen to do, though one between them was not; surely */
+    double beyond;              /* that number, the nearest */
+    struct sizing_reversal reversals[SIZING_REVERSALS_MAX];
+    size_t reversal_count;
 };
 
 struct sizing {

@@ -11,4 +11,8 @@ void sizing_make_gates(struct sizing *sizing);
 struct error sizing_judge(const struct sizing *sizing, const struct looks *looks, bool is_exact,
                           struct sizing_point *point) MUST_CHECK;
 
+/* Where more is worse, for sure, and the curve of each level where it is not: the reversals of the answer, and fit,
+ * fit_low and fit_high of the judgements of its points. */
+void sizing_find_curve(const struct sizing *sizing, struct sizing_answer *answer);
+
 #endif

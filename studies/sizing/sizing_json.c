@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "studies/sizing/sizing_assumed.h"
+#include "studies/sizing/sizing_growth.h"
 #include "studies/sizing/sizing_show.h"
 
 static double known(bool is_known, double number)
@@ -19,10 +20,27 @@ static void write_level(const struct sizing_judgement *judgement, const struct s
         const struct sizing_point one = {.runs = &point->runs[r], .run_count = 1};
         buffer_members(out, ", %g", sizing_point_mean(&one, &judgement->gate->of));
     }
-    buffer_char(out, ']');
+    buffer_members(out, "], 'fit': %g, 'fit_low': %g, 'fit_high': %g", judgement->fit, judgement->fit_low,
+                   judgement->fit_high);
     if (point->has_replay)
         buffer_members(out, ", 'replay': %g", values_number(&point->replay.values, &judgement->gate->of));
     buffer_char(out, '}');
+}
+
+static void write_reversals(const struct sizing_answer *answer, struct buffer *out)
+{
+    buffer_members(out, ", 'is_gapped': %hhd, 'beyond': %g, 'reversals': [", answer->is_gapped,
+                   known(answer->has_beyond, answer->beyond));
+    for (size_t r = 0; r < answer->reversal_count; r++) {
+        const struct sizing_reversal *reversal = &answer->reversals[r];
+        struct buffer level = {0};
+        metric_selector_write(&reversal->gate->of, &level);
+        buffer_members(out, ", {'level': %s, 'from': %g, 'to': %g, 'worse': %g, 'low': %g, 'high': %g}",
+                       buffer_c_string(&level), reversal->from, reversal->to, reversal->worse, reversal->low,
+                       reversal->high);
+        buffer_release(&level);
+    }
+    buffer_string(out, "]");
 }
 
 static void write_point(const struct sizing *sizing, const struct sizing_point *point, struct buffer *out)
@@ -62,7 +80,9 @@ static void write_answer(const struct sizing *sizing, const struct sizing_answer
     buffer_members(out, "\n   'answer': %g, 'is_sure': %hhd, 'is_exact': %hhd, ",
                    known(answer->is_found, answer->number), answer->is_sure, answer->is_exact);
     buffer_members(out, is_least ? "'needed': %g, 'enough': %g" : "'at_most': %g, 'carried': %g",
-                   known(answer->has_limit, answer->limit), known(answer->has_enough, answer->enough));
+                   known(answer->has_limit && !answer->is_gapped, answer->limit),
+                   known(answer->has_enough, answer->enough));
+    write_reversals(answer, out);
     buffer_format(out, ", \"runs\": %zu,\n   \"points\": [", answer->run_count);
     const char *separator = "\n    {";
     for (size_t p = 0; p < answer->point_count; p++) {
@@ -88,6 +108,8 @@ void sizing_json(const struct sizing *sizing, struct buffer *out)
     struct assumed_list assumed;
     sizing_assumed(sizing, &assumed);
     assumed_json(&assumed, out);
+    buffer_string(out, ",\n \"growth\": ");
+    sizing_growth_json(sizing, out);
     buffer_members(out, ",\n 'cases': [\n");
     for (size_t a = 0; a < sizing->answer_count; a++) {
         buffer_string(out, a > 0 ? ",\n" : "");

@@ -118,7 +118,7 @@ struct error sizing_judge(const struct sizing *sizing, const struct looks *looks
     point->holds = true;
     for (size_t g = 0; g < gate_count && !error_is(error); g++) {
         const struct gate *gate = &sizing->gates.gates[g];
-        point->judgements[g] = (struct sizing_judgement){gate, results[g]};
+        point->judgements[g] = (struct sizing_judgement){.gate = gate, .result = results[g]};
         point->holds = point->holds && is_within(gate, results[g].candidate);
         if (results[g].state == GATE_NOT_DEFINED) {
             struct buffer name = {0};

@@ -5,6 +5,7 @@
 
 #include "reports/view.h"
 #include "studies/sizing/sizing_assumed.h"
+#include "studies/sizing/sizing_growth.h"
 #include "studies/sizing/sizing_show_inside.h"
 
 enum { MODEL_NAME_MAX = 24 };
@@ -45,6 +46,29 @@ static bool write_load(const struct sizing_answer *answer, struct buffer *out)
             view_name(out, of->key, MODEL_NAME_MAX);
         }
         before = ", ";
+    }
+    buffer_char(out, '.');
+    return true;
+}
+
+/* "The cluster then costs 388 USD/h, 60 less than with 20." */
+static bool write_cost(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out)
+{
+    const struct sizing_point *at = sizing_answer_point(answer), *now = NULL;
+    const double usd = at != NULL ? sizing_point_usd_per_h(at) : NAN;
+    if (!isfinite(usd))
+        return false;
+    for (size_t p = 0; p < answer->point_count; p++)
+        if (answer->points[p].number == sizing->options->question.start && answer->points[p].run_count > 0)
+            now = &answer->points[p];
+    buffer_string(out, "The cluster then costs ");
+    view_amount(out, usd);
+    buffer_string(out, " USD/h");
+    const double less = now != NULL ? sizing_point_usd_per_h(now) - usd : 0;
+    if (isfinite(less) && less != 0) {
+        buffer_string(out, ", ");
+        view_amount(out, fabs(less));
+        buffer_format(out, " %s than with the %.12g of the scenario", less > 0 ? "less" : "more", now->number);
     }
     buffer_char(out, '.');
     return true;
@@ -155,6 +179,8 @@ static void add_points(struct show *show, const struct sizing *sizing, const str
         show_value(show, view_amount, sizing_point_usd_per_h(point));
         sizing_write_verdict(point, show_cell(show));
     }
+    if (answer->run_count > 0)
+        sizing_write_assumption(sizing, answer, show_line(show, SHOW_NOTE));
     mem_free(points);
 }
 
@@ -196,15 +222,23 @@ static void add_runs(struct show *show, const struct sizing *sizing, const struc
 static void add_case(struct show *show, const struct sizing *sizing, const struct sizing_answer *answer,
                      const char *command)
 {
-    struct buffer load = {0};
+    struct buffer load = {0}, reversals = {0}, cost = {0};
     if (sizing->options->case_count > 1)
         show_part(show, answer->of->name);
     else
         show_section(show, "");
     sizing_write_answer(sizing, answer, show_line(show, SHOW_LEAD));
+    if (write_cost(sizing, answer, &cost))
+        buffer_text(show_line(show, SHOW_LEAD), (struct text){cost.bytes, cost.length});
+    buffer_release(&cost);
     if (write_load(answer, &load))
         buffer_text(show_line(show, SHOW_LEAD), (struct text){load.bytes, load.length});
     buffer_release(&load);
+    if (sizing->options->case_count == 1)
+        sizing_assumed_show(show, sizing);
+    if (sizing_write_reversals(sizing, answer, &reversals))
+        buffer_text(show_line(show, SHOW_WARNING), (struct text){reversals.bytes, reversals.length});
+    buffer_release(&reversals);
     if (answer->is_found)
         add_levels(show, sizing, answer);
     add_points(show, sizing, answer);
@@ -291,13 +325,19 @@ static void add_swings(struct show *show, const struct sizing *sizing)
 
 struct show *sizing_show_new(const struct sizing *sizing, const char *title, const char *command)
 {
-    struct show *show = show_new(title);
+    struct buffer own = {0};
+    buffer_string(&own, "Plan: ");
+    sizing_write_sought(&sizing->options->question, &own);
+    struct show *show = show_new(title != NULL ? title : buffer_c_string(&own));
+    buffer_release(&own);
     if (sizing->is_partial)
         buffer_string(show_line(show, SHOW_WARNING), "Partial: the plan was stopped.");
-    sizing_assumed_show(show, sizing);
+    sizing_growth_show(show, sizing);
     add_swings(show, sizing);
-    if (sizing->options->case_count > 1)
+    if (sizing->options->case_count > 1) {
         add_cases(show, sizing);
+        sizing_assumed_show(show, sizing);
+    }
     for (size_t a = 0; a < sizing->answer_count; a++)
         add_case(show, sizing, &sizing->answers[a], command);
     show_on(show, SHOW_PAGE);

@@ -8,8 +8,8 @@
 #include "reports/show.h"
 #include "studies/sizing/sizing.h"
 
-/* The plan as a document, to be freed with show_free.  command: what runs one of the numbers again, such as "windtunnel
- * run main.json"; the settings and the seed are written behind it. */
+/* The plan as a document, to be freed with show_free.  title NULL: what is sought.  command: what runs one of the
+ * numbers again, such as "windtunnel run main.json"; the settings and the seed are written behind it. */
 struct show *sizing_show_new(const struct sizing *sizing, const char *title, const char *command);
 
 /* One JSON object: per case the answer, its points, and the value of each level in each run. */

@@ -21,6 +21,12 @@ void sizing_write_verdict(const struct sizing_point *point, struct buffer *out);
 /* The answer in one to three sentences: the number, how sure it is, and what is sure where it is not. */
 void sizing_write_answer(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out);
 
+/* Where more is surely worse, and what the answer is then; false: nowhere, and nothing is written. */
+bool sizing_write_reversals(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out);
+
+/* What the answer takes for granted, and what was looked into. */
+void sizing_write_assumption(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out);
+
 /* ---- Drawn (sizing_curve.c) ---- */
 
 /* A section with the curve of a level; nothing if fewer than two numbers were tried. */

@@ -1,6 +1,8 @@
 /* studies/sizing/sizing_words.c -- the answer of a plan, in words. */
+#include <math.h>
 #include <string.h>
 
+#include "reports/view.h"
 #include "studies/sizing/sizing_show_inside.h"
 
 bool sizing_is_least(const struct sizing *sizing)
@@ -115,17 +117,78 @@ static void write_in_doubt(const struct sizing *sizing, const struct sizing_answ
     if (!answer->is_whole)
         buffer_format(out, " The %s that does was not found in %zu runs.",
                       sizing_is_least(sizing) ? "least" : "largest", answer->run_count);
-    if (!answer->has_limit && !answer->has_enough)
+    const bool has_limit = answer->has_limit && !answer->is_gapped;
+    if (!has_limit && !answer->has_enough)
         return;
     buffer_char(out, ' ');
     write_confidence(sizing, out);
-    if (answer->has_limit)
+    if (has_limit)
         buffer_format(out, sizing_is_least(sizing) ? ": at least %.12g are needed" : ": at most %.12g may do",
                       answer->limit);
     if (answer->has_enough)
-        buffer_format(out, sizing_is_least(sizing) ? "%s %.12g are enough" : "%s %.12g does",
-                      answer->has_limit ? "," : ":", answer->enough);
+        buffer_format(out, sizing_is_least(sizing) ? "%s %.12g are enough" : "%s %.12g does", has_limit ? "," : ":",
+                      answer->enough);
     buffer_char(out, '.');
+}
+
+/* ---- What the answer takes for granted ---- */
+
+/* "queue_time_p95_s of training is worse with 12 than with 9, by 1h 02m (55m 10s to 1h 09m)" */
+static void write_reversal(const struct sizing_answer *answer, const struct sizing_reversal *reversal,
+                           struct buffer *out)
+{
+    const struct gate *gate = reversal->gate;
+    metric_selector_write(&gate->of, out);
+    buffer_format(out, " is worse with %.12g than with %.12g, by ", reversal->to, reversal->from);
+    view_metric(out, gate->of.metric, gate->unit, reversal->worse);
+    if (answer->is_exact)
+        return;
+    buffer_string(out, " (");
+    view_metric(out, gate->of.metric, gate->unit, reversal->low);
+    buffer_string(out, " to ");
+    view_metric(out, gate->of.metric, gate->unit, reversal->high);
+    buffer_char(out, ')');
+}
+
+bool sizing_write_reversals(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out)
+{
+    enum { SHOWN = 3 };
+    if (answer->reversal_count == 0 && !answer->is_gapped)
+        return false;
+    buffer_format(out, "%s is not always better here", sizing_is_least(sizing) ? "More" : "Less");
+    for (size_t r = 0; r < answer->reversal_count && r < SHOWN; r++) {
+        buffer_string(out, r == 0 ? ": " : "; ");
+        write_reversal(answer, &answer->reversals[r], out);
+    }
+    if (answer->reversal_count > SHOWN)
+        buffer_format(out, "; and so on, %zu times", answer->reversal_count);
+    buffer_char(out, '.');
+    if (!answer->has_beyond || !answer->is_found)
+        return true;
+    buffer_format(out, " The levels are met with %.12g too", answer->beyond);
+    buffer_format(out,
+                  answer->is_gapped ? ", but not with some between: " : ", as it seems, but not with some between: ");
+    buffer_format(out, "the answer is the %s from which on all that were tried meet them.",
+                  sizing_is_least(sizing) ? "least" : "largest");
+    return true;
+}
+
+void sizing_write_assumption(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out)
+{
+    double low = INFINITY, high = -INFINITY;
+    size_t count = 0;
+    for (size_t p = 0; p < answer->point_count; p++)
+        if (answer->points[p].run_count > 0) {
+            low = fmin(low, answer->points[p].number);
+            high = fmax(high, answer->points[p].number);
+            count++;
+        }
+    buffer_format(out,
+                  "It is taken that %s does no harm between the %zu numbers that were tried, from %.12g to %.12g, and "
+                  "beyond them.",
+                  sizing_is_least(sizing) ? "more" : "less", count, low, high);
+    if (answer->reversal_count == 0 && !answer->is_gapped)
+        buffer_string(out, " Of these none is worse, for sure, than one before it.");
 }
 
 void sizing_write_answer(const struct sizing *sizing, const struct sizing_answer *answer, struct buffer *out)

@@ -33,7 +33,7 @@ static const struct threshold_point *point_at(const struct threshold *search, in
 }
 
 /* The greatest number at which it does not hold, and the least above it at which it does; NULL: there is none.  A point
- * that holds below one that does not is taken for an error of few trials. */
+ * that holds below one that does not is an error of few trials, or lies below a gap. */
 static const struct threshold_point *failing(const struct threshold *search)
 {
     for (size_t i = search->count; i-- > 0;)
@@ -132,6 +132,63 @@ static bool ask_more(const struct threshold *search, const struct threshold_poin
     return false;
 }
 
+/* Was a number tried between these two, both included? */
+static bool is_tried(const struct threshold *search, int64_t low, int64_t high)
+{
+    const size_t at = position(search, low);
+    return at < search->count && search->points[at].index <= high;
+}
+
+/* The first distance from `from` at which nothing was tried since the distance before; false: there is none. */
+static bool find_unseen(const struct threshold *search, int64_t from, bool is_up, size_t count, int64_t *index)
+{
+    int64_t near = 0, far = 1;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t low = is_up ? from + near + 1 : from - far, high = is_up ? from + far : from - near - 1;
+        if (is_up ? low > search->options.high : high < search->options.low)
+            return false;
+        if (!is_tried(search, low, high)) {
+            *index = is_up ? high : low;
+            if (*index > search->options.high)
+                *index = search->options.high;
+            if (*index < search->options.low)
+                *index = search->options.low;
+            return true;
+        }
+        const int64_t next = i == 0 ? 2 : near + far; /* 1, 2, 3, 5, 8, 13, ... */
+        near = far;
+        far = next;
+    }
+    return false;
+}
+
+static bool ask_unseen(const struct threshold *search, const struct threshold_point *below,
+                       const struct threshold_point *above, struct threshold_ask *ask)
+{
+    int64_t index;
+    if (above != NULL && find_unseen(search, above->index, true, search->options.scan_above, &index))
+        return ask_trials(search, index, search->options.scouts, ask);
+    if (below != NULL && find_unseen(search, below->index, false, search->options.scan_below, &index))
+        return ask_trials(search, index, search->options.scouts, ask);
+    return false;
+}
+
+/* More trials for a number at which it holds, and for the next one at which it does not: chance, or a gap? */
+static bool ask_gap(const struct threshold *search, const struct threshold_point *below, size_t looks,
+                    struct threshold_ask *ask)
+{
+    for (const struct threshold_point *point = below; point != NULL && point-- > search->points;) {
+        const struct threshold_point *next = point + 1;
+        if (!point->holds || next->holds)
+            continue;
+        if (is_open(search, point, looks))
+            return ask_trials(search, point->index, next_look(search, point, looks), ask);
+        if (point->is_sure && next->trials < search->options.looks.n[0])
+            return ask_trials(search, next->index, search->options.looks.n[0], ask);
+    }
+    return false;
+}
+
 bool threshold_next(const struct threshold *search, struct threshold_ask *ask)
 {
     const struct threshold_options *options = &search->options;
@@ -144,8 +201,11 @@ bool threshold_next(const struct threshold *search, struct threshold_ask *ask)
         return ask_scouts(search, gallop(search, above->index, options->low), below, above, ask);
     if (below != NULL && above != NULL && above->index - below->index > 1)
         return ask_scouts(search, below->index + (above->index - below->index) / 2, below, above, ask);
+    if (ask_unseen(search, below, above, ask))
+        return true;
     enum { LOOKS_AT_FIRST = 2 }; /* before numbers farther away are tried */
-    return ask_more(search, below, above, LOOKS_AT_FIRST, ask) || ask_more(search, below, above, LOOKS_MAX, ask);
+    return ask_gap(search, below, 1, ask) || ask_more(search, below, above, LOOKS_AT_FIRST, ask) ||
+           ask_gap(search, below, LOOKS_AT_FIRST, ask) || ask_more(search, below, above, LOOKS_MAX, ask);
 }
 
 static bool is_look(const struct threshold *search, size_t trials)
@@ -184,15 +244,24 @@ struct threshold_answer threshold_answer(const struct threshold *search)
         answer.is_whole = below->index == search->options.high;
         answer.is_sure = answer.is_whole && below->is_sure;
     }
-    for (size_t i = search->count; i-- > 0;)
+    const struct threshold_point *sure_below = NULL;
+    for (size_t i = 0; i < search->count; i++)
+        if (!search->points[i].holds && search->points[i].is_sure) {
+            sure_below = &search->points[i];
+            answer.has_needed = true;
+            answer.needed = sure_below->index + 1;
+        }
+    for (size_t i = search->count; i-- > 0 && &search->points[i] != sure_below;)
         if (search->points[i].holds && search->points[i].is_sure) {
             answer.has_enough = true;
             answer.enough = search->points[i].index;
         }
-    for (size_t i = 0; i < search->count; i++)
-        if (!search->points[i].holds && search->points[i].is_sure) {
-            answer.has_needed = true;
-            answer.needed = search->points[i].index + 1;
+    for (size_t i = 0; below != NULL && &search->points[i] < below; i++)
+        if (search->points[i].holds) {
+            answer.has_below = true;
+            answer.below = search->points[i].index;
+            answer.is_gapped = answer.is_gapped ||
+                               (search->points[i].is_sure && sure_below != NULL && &search->points[i] < sure_below);
         }
     return answer;
 }

@@ -11,27 +11,25 @@
 #include "reports/result.h"
 
 enum { FAILURE_BYTES_MAX = 1 << 20 };
-#define RESULT_SUFFIX  ".json.zst"
 #define FAILURE_SUFFIX ".failed"
 
 const char *const run_state_names[] = {"missing", "done", "error", "crash", "memory", "timeout", "killed", NULL};
 
 /* Replaces what is in `out`. */
-static const char *path_of(struct buffer *out, const char *folder, const struct sweep_plan *plan, size_t run,
-                           const char *suffix)
+static const char *failure_path(struct buffer *out, const char *folder, const struct sweep_plan *plan, size_t run)
 {
     out->length = 0;
-    buffer_format(out, "%s/" SWEEP_RUNS_FOLDER "/%s%s", folder, plan->runs[run].key, suffix);
+    buffer_format(out, "%s/" KEPT_RUNS_FOLDER "/%s" FAILURE_SUFFIX, folder, plan->runs[run].key);
     return buffer_c_string(out);
 }
 
 /* A file of a folder that a stranger may have made. */
-static struct error read_file(const char *path, uint64_t bytes_max, struct buffer *out)
+static struct error read_failure_file(const char *path, struct buffer *out)
 {
     char *bytes;
     size_t length;
     TRY(input_check_plain(path));
-    TRY(input_read_all(path, bytes_max, &bytes, &length));
+    TRY(input_read_all(path, FAILURE_BYTES_MAX, &bytes, &length));
     out->length = 0;
     buffer_bytes(out, bytes, length);
     mem_free(bytes);
@@ -40,28 +38,13 @@ static struct error read_file(const char *path, uint64_t bytes_max, struct buffe
 
 /* ---- Writing ---- */
 
-static struct error write_file(const char *path, enum output_form form, const char *before, struct text text)
+static struct error write_failure(const char *path, const char *before, struct text text)
 {
     struct output *output;
-    TRY(output_open(&output, path, form));
+    TRY(output_open(&output, path, OUTPUT_PLAIN));
     buffer_string(output_buffer(output), before);
     buffer_text(output_buffer(output), text);
     return output_commit(&output);
-}
-
-/* Another process may have made the run too. */
-static struct error keep_result(const char *path, size_t run, struct text text)
-{
-    struct buffer there = {0};
-    if (access(path, F_OK) != 0)
-        return write_file(path, OUTPUT_ZSTD, "", text);
-    struct error error = read_file(path, RESULT_BYTES_MAX, &there);
-    if (!error_is(error) && (there.length != text.length || memcmp(there.bytes, text.at, text.length) != 0)) {
-        error = error_new(ERROR_DATA, "run %zu was made twice with different results: %s holds another one", run, path);
-        error_set_hint(&error, "a run is a function of its inputs: was another program or another machine used?");
-    }
-    buffer_release(&there);
-    return error;
 }
 
 struct error sweep_books_keep(const char *folder, const struct sweep_plan *plan, size_t run, enum run_state state,
@@ -69,9 +52,9 @@ struct error sweep_books_keep(const char *folder, const struct sweep_plan *plan,
 {
     struct buffer path = {0}, before = {0};
     buffer_format(&before, "%s: ", run_state_names[state]);
-    struct error error = state == RUN_DONE ? keep_result(path_of(&path, folder, plan, run, RESULT_SUFFIX), run, text)
-                                           : write_file(path_of(&path, folder, plan, run, FAILURE_SUFFIX), OUTPUT_PLAIN,
-                                                        buffer_c_string(&before), text);
+    struct error error = state == RUN_DONE
+                             ? kept_runs_write(kept_runs_path(folder, plan->runs[run].key, &path), text)
+                             : write_failure(failure_path(&path, folder, plan, run), buffer_c_string(&before), text);
     buffer_release(&before);
     buffer_release(&path);
     return error;
@@ -90,8 +73,7 @@ static struct error read_failure(struct sweep_books *books, size_t run)
     struct sweep_entry *entry = &books->entries[run];
     struct buffer path = {0}, bytes = {0};
     struct text text, name;
-    struct error error =
-        read_file(path_of(&path, books->folder, books->plan, run, FAILURE_SUFFIX), FAILURE_BYTES_MAX, &bytes);
+    struct error error = read_failure_file(failure_path(&path, books->folder, books->plan, run), &bytes);
     text = (struct text){bytes.bytes, bytes.length};
     if (!error_is(error) && text_cut(&text, ':', &name) && text.length > 0)
         for (int s = RUN_ERROR; s < RUN_STATES; s++)
@@ -116,10 +98,10 @@ static bool ends_with(struct text name, const char *suffix)
 static struct error take_file(struct reading *reading, struct text name)
 {
     struct sweep_books *books = reading->books;
-    const bool is_result = ends_with(name, RESULT_SUFFIX);
+    const bool is_result = ends_with(name, KEPT_RUNS_SUFFIX);
     if (!is_result && !ends_with(name, FAILURE_SUFFIX))
         return ERROR_OK;
-    name.length -= strlen(is_result ? RESULT_SUFFIX : FAILURE_SUFFIX);
+    name.length -= strlen(is_result ? KEPT_RUNS_SUFFIX : FAILURE_SUFFIX);
     const uint32_t key = names_find(reading->keys, name);
     if (key == NAMES_NONE)
         return ERROR_OK;
@@ -134,7 +116,7 @@ static struct error take_files(struct reading *reading)
     struct buffer path = {0};
     struct dirent *file;
     struct error error = ERROR_OK;
-    buffer_format(&path, "%s/" SWEEP_RUNS_FOLDER, reading->books->folder);
+    buffer_format(&path, "%s/" KEPT_RUNS_FOLDER, reading->books->folder);
     DIR *list = opendir(buffer_c_string(&path));
     while (list != NULL && !error_is(error) && (errno = 0, file = readdir(list)) != NULL)
         error = take_file(reading, text_of(file->d_name));
@@ -169,8 +151,8 @@ struct error sweep_books_read(struct sweep_books *out, const struct sweep_plan *
 
 struct error sweep_books_result(const struct sweep_books *books, size_t run, struct buffer *path, struct buffer *text)
 {
-    return read_file(path_of(path, books->folder, books->plan, books->plan->runs[run].first, RESULT_SUFFIX),
-                     RESULT_BYTES_MAX, text);
+    bool is_kept;
+    return kept_runs_read(kept_runs_path(books->folder, books->plan->runs[run].key, path), text, &is_kept);
 }
 
 void sweep_books_release(struct sweep_books *books)

@@ -3,15 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/input.h"
 #include "base/names.h"
 #include "reports/gates.h"
 #include "sim/scenario/scenario.h"
+#include "studies/run/kept_runs.h"
 #include "studies/run/replay_shake.h"
 #include "studies/run/run.h"
-
-#define PLANNED_SEED "0" /* of the configurations; a run has its own */
 
 /* ---- inputs ---- */
 
@@ -175,40 +173,9 @@ static struct error place_error(struct making *making, const uint32_t *levels, s
     return error;
 }
 
-static const char *or_nothing(const char *text)
+static const char *planned_digest(void *self, const char *role, const char *path)
 {
-    return text != NULL ? text : "";
-}
-
-static void hash_tables(const struct sweep_plan *plan, const struct workload_spec *workload, struct buffer *text)
-{
-    for (uint32_t i = 0; i < workload->table_count; i++)
-        buffer_format(text, "table %s\n", or_nothing(sweep_plan_digest(plan, "table", workload->tables[i].path)));
-}
-
-/* The hash of all that a run depends on but its seed. */
-static void hash_configuration(const struct sweep_plan *plan, const struct scenario *scenario, const char *path,
-                               char hex[33])
-{
-    struct buffer text = {0};
-    const char *digest;
-    buffer_format(&text, "windtunnel %s\n%s\n", plan->version, scenario->resolved);
-    if (scenario->workload.trace != NULL && (digest = sweep_plan_digest(plan, "trace", path)) != NULL)
-        buffer_format(&text, "trace %s\n", digest);
-    hash_tables(plan, &scenario->workload, &text);
-    for (uint32_t p = 0; p < scenario->workload.part_count; p++) {
-        const char *part = scenario->workload.parts[p].spec.trace;
-        buffer_format(&text, "part %s\n", part != NULL ? or_nothing(sweep_plan_digest(plan, "trace", part)) : "");
-        hash_tables(plan, &scenario->workload.parts[p].spec, &text);
-    }
-    if (scenario->cluster_path[0] != '\0')
-        buffer_format(&text, "cluster %s\n", scenario->cluster_digest);
-    if (scenario->world.capacity.path != NULL)
-        buffer_format(&text, "capacity %s\n", scenario->world.capacity.digest);
-    for (uint32_t p = 0; p < scenario->plugins.set.count; p++)
-        buffer_format(&text, "plugin %s\n", plugins_file(&scenario->plugins, p).digest);
-    hash_hex(text.bytes, text.length, hex);
-    buffer_release(&text);
+    return sweep_plan_digest(self, role, path);
 }
 
 static struct error resolve(struct making *making, size_t combination, char hex[33])
@@ -226,7 +193,7 @@ static struct error resolve(struct making *making, size_t combination, char hex[
         plan->title = title != NULL ? arena_copy(&plan->arena, text_of(title)) : NULL;
         scenario_release(&scenario);
     }
-    options.seed = PLANNED_SEED;
+    options.seed = RUN_KEY_SEED;
     struct error error = load_whole(&scenario, &options);
     if (error_is(error))
         return place_error(making, levels, error);
@@ -239,7 +206,7 @@ static struct error resolve(struct making *making, size_t combination, char hex[
     }
     error = add_inputs(plan, &scenario, options.path);
     if (!error_is(error)) {
-        hash_configuration(plan, &scenario, scenario.workload.trace, hex);
+        run_configuration_hash(plan->version, &scenario, &(struct run_digests){planned_digest, plan}, hex);
         plan->configurations[combination] = arena_copy(&plan->arena, text_of(scenario.resolved));
     }
     scenario_release(&scenario);
@@ -290,12 +257,9 @@ static void list_runs(struct sweep_plan *plan, char (*hashes)[33])
     plan->runs = arena_alloc_array(&plan->arena, plan->run_count, struct sweep_run);
     for (size_t i = 0; i < plan->run_count; i++) {
         struct sweep_run *run = &plan->runs[i];
-        struct buffer text = {0};
         run->combination = (uint32_t)(i % plan->combination_count);
         run->seed = plan->seeds[i / plan->combination_count];
-        buffer_format(&text, "%s %llu", hashes[run->combination], (unsigned long long)run->seed);
-        hash_hex(text.bytes, text.length, run->key);
-        buffer_release(&text);
+        run_key(hashes[run->combination], run->seed, run->key);
     }
     sweep_plan_index(plan);
 }

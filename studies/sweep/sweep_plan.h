@@ -10,8 +10,7 @@
  *   ...
  *   TRY(sweep_plan_read(&plan, "out/sweep"));
  *
- * Words: the key of a run is a hash of its canonical scenario, the digests of its trace, its plug-ins and its cluster
- * if that is a node list, the version of Windtunnel, and the seed.  Two combinations may have the same scenario; their
+ * Words: the key of a run is that of studies/run/kept_runs.h.  Two combinations may have the same scenario; their
  * runs have the same keys and are made once.
  *
  * Law: a plan that exists is never changed: writing the same plan again does nothing, writing another one is refused.
@@ -22,16 +21,14 @@
 #define STUDIES_SWEEP_SWEEP_PLAN_H
 
 #include "base/buffer.h"
+#include "studies/run/kept_runs.h"
 #include "studies/sweep/sweep_file.h"
-
-enum { SWEEP_KEY_BYTES = 33 }; /* 32 hex digits and a NUL */
 
 #define SWEEP_PLAN_FILE           "plan.json"
 #define SWEEP_CONFIGURATIONS_FILE "configurations.jsonl.zst"
-#define SWEEP_RUNS_FOLDER         "runs"
 
 struct sweep_run {
-    char key[SWEEP_KEY_BYTES];
+    char key[RUN_KEY_BYTES];
     uint32_t combination;
     uint32_t first; /* the first run with this key; its own index, unless an earlier one has the same */
     uint64_t seed;

@@ -130,7 +130,7 @@ static struct error find_plan(const char *folder, const struct buffer *text, boo
 static struct error write_files(const struct sweep_plan *plan, const char *folder, const struct buffer *text)
 {
     struct output *output;
-    char *runs = path_new(folder, SWEEP_RUNS_FOLDER);
+    char *runs = path_new(folder, KEPT_RUNS_FOLDER);
     struct error error = output_make_folder(runs);
     mem_free(runs);
     TRY(error);

@@ -78,6 +78,7 @@ static double find(size_t c, const struct sizing_question *question, struct buff
     assert_false(error_is(error));
     const struct sizing_answer *answer = &sizing.answers[0];
     assert_true(answer->is_found);
+    assert_true(answer->reversal_count == 0 && !answer->is_gapped); /* the wait falls with each server */
     const double number = answer->number;
     *is_sure = answer->is_sure;
     struct show *show = sizing_show_new(&sizing, NULL, "windtunnel run");

@@ -50,7 +50,8 @@ ask '[len(p["seeds"]) == len(l["values"]) for p in d["cases"][0]["points"] for l
 
 # What it prints for a run is what the run says, and each run has a seed of its own.
 plan_nodes 0 --json
-ask '[len(set(l["values"])) == len(l["values"]) for p in d["cases"][0]["points"] for l in p["levels"]].count(False)' 0
+ask '[len({v for v in l["values"] if v}) == len([v for v in l["values"] if v])
+      for p in d["cases"][0]["points"] for l in p["levels"]].count(False)' 0
 value=$(python3 -c 'import json; d = json.load(open("said.out"))["cases"][0]["points"]
 print(next(p["levels"][0]["values"][0] for p in d if p["number"] == 3))')
 windtunnel run mmc.json --quiet --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2 \
@@ -82,10 +83,12 @@ says said.out 'met in 1 of 1 seed, not sure'
 plan_nodes 0 --level 'queue_time_p99_s:class=training<=10m' --json
 ask 'd["cases"][0]["points"][0]["levels"][0]["metric"], d["cases"][0]["points"][0]["levels"][0]["max"]' \
     "('queue_time_p99_s', 600)"
-plan_nodes 0 --growth 100% --quarters 2 --runs 200
+plan_nodes 0 --growth 100% --quarters 2 --runs 200 --lead-time 6mo
 ask_growth=$(grep -c '^== ' said.out)
 [ "$ask_growth" -eq 3 ] || fail "growth: $ask_growth cases"
 says said.out '^  in 2 quarters (load 4.8)  *7 '
+says said.out '^What there is, 4 nodes of the pool p, suffices for about 1\.0 quarters (3\.0 months), while the need$'
+says said.out 'the order is 3\.0 months late\.$'
 plan 0 mmc.json --nodes p=1..40 --set workload.synth.load_whole_gpu=2.4 --with pools.q.nodes=0,2 --runs 200 --json
 ask '[c["case"] for c in d["cases"]]' "['cluster.pools.q.nodes=0', 'cluster.pools.q.nodes=2']"
 ask 'd["cases"][0]["answer"] - d["cases"][1]["answer"]' 2
@@ -107,12 +110,59 @@ plan 0 small.json --level 'queue_time_max_s<=30s' --nodes h100=4..9 --exact
 says said.out '^The least number of nodes of the pool h100 that meets the service levels is 6\. One run '
 says said.out '^  5  *1 '
 
+# A sixth node makes jobs wait longer: small jobs spread over more nodes, and a gang finds fewer whole ones.  Found by
+# search among random traces.
+cat >anomaly.csv <<'END'
+job_id,submit_s,duration_s,gpus,nodes
+0,276,3060,3,1
+1,567,1320,5,1
+2,626,540,24,3
+3,897,3360,5,1
+4,1022,3120,6,1
+5,1170,1020,6,1
+6,1347,3060,1,1
+7,1562,420,6,1
+8,1594,2040,4,1
+9,1715,300,5,1
+10,1868,3180,16,2
+11,2129,720,1,1
+12,2139,1980,5,1
+13,2264,840,1,1
+END
+cat >anomaly.json <<'END'
+{"cluster": {"name": "c", "pools": [{"name": "p", "nodes": 5, "gpus_per_node": 8, "gpu_model": "generic"}]},
+ "workload": {"trace": "anomaly.csv"}, "policy": {"preset": "fifo"}}
+END
+plan 0 anomaly.json --exact --level 'queue_time_mean_s<=350'
+says said.out '^The least number of nodes of the pool p that meets the service levels is 7\. One run of each number'
+says said.out '^More is not always better here: queue_time_mean_s is worse with 6 than with 5, by 28 s\.'
+says said.out 'The levels are met with 5 too, but not with some between'
+
+# Growth of a trace begins at the load that its jobs have, as `validate` tells it.
+python3 - >trace.csv <<'END'
+import random
+draw, at = random.Random(3), 0
+print("job_id,submit_s,duration_s,gpus")
+for job in range(300):
+    at += draw.expovariate(1 / 120)
+    print("%d,%d,%d,%d" % (job, at, draw.expovariate(1 / 1500) + 60, draw.choice([1, 2, 4, 8])))
+END
+sed 's/"nodes": 5/"nodes": 8/; s/anomaly.csv/trace.csv/' anomaly.json >trace.json
+windtunnel validate trace.json --json
+ask '"%.4g" % d["workload"]["offered_load"]["ratio"]' 0.8533
+plan 0 trace.json --exact --level 'queue_time_mean_s<=60' --growth 10% --quarters 1 --json
+ask 'd["cases"][0]["case"], d["cases"][0]["sets"]' "('now (load 0.8533)', [])"
+ask 'd["cases"][1]["sets"][0][:22]' workload.load=0.938661
+ask 'd["growth"]["state"], d["growth"]["breaks_quarters"]' "('broken', 0)"
+
 # ---- What if. ----
 
-windtunnel plan mmc.json --what-if pools.p.nodes=+50% --what-if workload.synth.load_whole_gpu=x2
+windtunnel plan mmc.json --what-if pools.p.nodes=+50% --what-if workload.synth.load_whole_gpu=x2 --html what.html
 [ "$status" -eq 0 ] || fail "what if: $(cat said.err)"
 says said.out '^What if cluster.pools.p.nodes=6, workload.synth.load_whole_gpu=2?$'
-says said.out '^  queue_time_mean_s  *at most 20 s  *.* met'
+says said.out '^Service levels: as it is 1 of 1 met for sure; what if 1 of 1 met for sure\.$'
+says said.out '^The cluster costs 13 USD/h, 4\.0 more than now\.$'
+says said.out '^  queue_time_mean_s  *at most 20 s  *'
 says said.out '^what if against as it is (5 pairs)$'
 
 # ---- A signal leaves what is done. ----
@@ -126,6 +176,47 @@ wait $waiting 2>/dev/null
 status=$?
 [ $status -ge 128 ] || fail "a signal: status $status"
 says said.out '^Partial: the plan was stopped.$'
+
+# ---- A plan that keeps its runs goes on where it was, wherever it is killed. ----
+
+kept() {
+    before=$1
+    shift
+    $before "$program" plan mmc.json -j 2 --nodes p=1..40 --set cluster.pools.q.nodes=0 \
+        --set workload.synth.load_whole_gpu=1.2 --set workload.synth.duration=4d --set world.end=4d "$@"
+}
+kept "" >whole.out 2>said.err || fail "kept: $(cat said.err)"
+made=0
+for kill in 1 2 3 4 5 6; do
+    kept exec --keep kept --json >said.out 2>said.err & # exec: the signal is for the program
+    waiting=$!
+    sleep "$(awk -v seed="$kill" 'BEGIN { srand(seed); print 1.5 * rand() }')"
+    kill -TERM $waiting 2>/dev/null
+    wait $waiting 2>/dev/null
+    status=$?
+    runs=$(find kept -name '*.json.zst' | wc -l)
+    [ "$runs" -ge $made ] || fail 'runs that were kept are gone'
+    # Only a program that had not begun says nothing.
+    [ -s said.out ] || [ "$runs" -eq "$made" ] || fail 'a plan that was killed says nothing of its runs'
+    made=$runs
+    [ -s said.out ] || continue
+    # All that ended is told, but for runs of a number that was judged by fewer.
+    ask 'all(sum(len(p["seeds"]) for p in c["points"]) <= c["runs"] for c in d["cases"])' True
+    ask 'all(len(p["seeds"]) > 0 for c in d["cases"] for p in c["points"]) or d["cases"][0]["runs"] == 0' True
+done
+kept "" --keep kept >said.out 2>said.err || fail "kept: $(cat said.err)"
+cmp -s whole.out said.out || fail "kept runs change the answer: $(diff whole.out said.out)"
+made=$(find kept -name '*.json.zst' | wc -l)
+kept "" --keep kept >said.out 2>said.err
+[ "$(find kept -name '*.json.zst' | wc -l)" -eq "$made" ] || fail 'a run that is kept is made again'
+[ "$made" -eq "$(sed -n 's/^\([0-9]*\) runs, of at most .*/\1/p' whole.out)" ] || fail "$made runs are kept"
+
+# A comparison of the same scenario makes no run again that the plan made.
+windtunnel compare --scenario mmc.json --set cluster.pools.q.nodes=0 --set workload.synth.load_whole_gpu=1.2 \
+    --set workload.synth.duration=4d --set world.end=4d --side three --set cluster.pools.p.nodes=3 --side four \
+    --seeds 2 --no-why --keep kept --quiet
+[ "$status" -eq 0 ] || fail "compare: $(cat said.err)"
+[ "$(find kept -name '*.json.zst' | wc -l)" -eq "$made" ] || fail 'a comparison makes runs that are kept'
 
 # ---- What is refused. ----
 
@@ -160,8 +251,8 @@ END
 refused_plainly 2 plan mmc.json --nodes p --pool q <<'END'
 error: '--pool' names a pool of a budget: give --budget too
 END
-refused_plainly 2 plan mmc.json --what-if pools.p.nodes=+1 --html page.html <<'END'
-error: --what-if seeks nothing: it goes without --html
+refused_plainly 2 plan mmc.json --what-if pools.p.nodes=+1 --growth 10% <<'END'
+error: --what-if seeks nothing: it goes without --growth
 END
 refused_plainly 2 plan mmc.json --what-if pools.z.nodes=+1 <<'END'
 error: the scenario has no value 'cluster.pools.z.nodes'

@@ -48,7 +48,7 @@ static const struct {
     {"easy backfill", "{'backfill': {'policy': 'easy', 'reservations': 2, 'interval_s': 30}}"},
     {"moves",
      "{'defrag': {'policy': 'consolidation', 'moves_per_plan': 4, 'spares_ending': true, 'holds_places': true}}"},
-    {"cuts", "{'geometry': {'policy': 'on_demand', 'wait_s': 1, 'rest_s': 3, 'needs': 'node'}}"},
+    {"cuts", "{'geometry': {'policy': 'on_demand', 'rest_s': 3, 'needs': 'node'}}"},
     {"mps", "{'sharing': {'policy': 'mps', 'clients_max': 7, 'trust': 'parent', 'isolation': 'container', "
             "'gangs_on_slices': 'refuse', 'awaits_shared': true}}"},
     {"slices of time", "{'sharing': {'policy': 'timeslice', 'clients_max': 3}}"},

@@ -65,6 +65,63 @@ TEST(test_trials_are_bounded)
     }
 }
 
+/* ---- Gaps: it holds, and then not, and then again. ---- */
+
+static struct threshold find_gapped(int64_t start, int64_t first, int64_t gap, int64_t last)
+{
+    struct threshold_options options = exact_from(start);
+    options.scan_above = 7;
+    options.scan_below = 4;
+    struct threshold search = threshold_of(&options);
+    struct threshold_ask ask;
+    while (threshold_next(&search, &ask))
+        threshold_tell(&search, &ask, (ask.index >= first && ask.index < gap) || ask.index > last, true);
+    return search;
+}
+
+/* Distances of which one is tried: do these lie among `from` .. `from` + count - 1? */
+static bool is_within_reach(int64_t from, int64_t count)
+{
+    static const int64_t ends[] = {1, 2, 3, 5, 8, 13};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if ((i > 0 ? ends[i - 1] + 1 : 1) >= from && ends[i] <= from + count - 1)
+            return true;
+    return false;
+}
+
+/* However the search comes to it: the answer is beyond a gap that begins near it, and a gap near it is told. */
+TEST(test_a_gap_near_the_answer_is_seen)
+{
+    static const int64_t starts[] = {1, 90, 400, 2900};
+    for (size_t s = 0; s < sizeof starts / sizeof *starts; s++)
+        for (int64_t first = 100; first < 104; first++)
+            for (int64_t width = 1; width <= 5; width++)
+                for (int64_t gap = 1; gap <= 5; gap++) {
+                    const int64_t last = first + width + gap - 1;
+                    const struct threshold search = find_gapped(starts[s], first, first + width, last);
+                    const struct threshold_answer answer = threshold_answer(&search);
+                    assert_true(answer.is_found && answer.is_whole && answer.is_sure);
+                    assert_true(answer.index == last + 1 || answer.index == first);
+                    assert_int_equal(answer.enough, answer.index);
+                    assert_true(answer.is_gapped == answer.has_below);
+                    assert_true(!answer.has_below || answer.below < answer.index);
+                    if (is_within_reach(width, gap))
+                        assert_int_equal(answer.index, last + 1);
+                    if (answer.index == last + 1 && is_within_reach(gap, width) && gap <= 3)
+                        assert_true(answer.is_gapped);
+                }
+}
+
+TEST(test_without_gaps_a_scan_changes_no_answer)
+{
+    for (int64_t threshold = 1; threshold < 400; threshold += 3) {
+        const struct threshold search = find_gapped(200, threshold, HIGH + 1, HIGH + 1);
+        const struct threshold_answer answer = threshold_answer(&search);
+        assert_true(answer.is_whole && answer.is_sure && !answer.has_below && !answer.is_gapped);
+        assert_int_equal(answer.index, threshold);
+    }
+}
+
 /* ---- With chance ---- */
 
 enum { TRIALS = 40 };
@@ -108,7 +165,9 @@ static struct threshold find_noisy(const struct noisy *noisy, size_t trials_max)
                                               .stride = 16,
                                               .scouts = 2,
                                               .looks = noisy->looks,
-                                              .trials_max = trials_max};
+                                              .trials_max = trials_max,
+                                              .scan_above = 7,
+                                              .scan_below = 4};
     struct threshold search = threshold_of(&options);
     struct threshold_ask ask;
     while (threshold_next(&search, &ask))

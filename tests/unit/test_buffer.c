@@ -3,6 +3,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,9 +161,9 @@ TEST(test_short_decimals)
     struct random_stream stream;
     random_stream_init(&stream, 314159, "decimal", 0);
     for (int i = 0; i < 100000; i++) {
-        static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e13};
+        static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e13, 1e15, 1e17, 1e18};
         int64_t digits = (int64_t)(random_bits(&stream) >> (random_bits(&stream) % 54 + 10));
-        double value = (double)digits / powers[random_bits(&stream) % 12];
+        double value = (double)digits / powers[random_bits(&stream) % 15];
         value = i % 3 == 1 ? nextafter(value, INFINITY) : i % 3 == 2 ? -value : value;
         char expected[64];
         for (int precision = DBL_DIG; precision <= DBL_DECIMAL_DIG; precision++) {
@@ -227,6 +228,25 @@ TEST(test_format)
     }
     buffer_format(&buffer, "%5000d", 7);
     assert_int_equal(buffer.length, 5000);
+    buffer_release(&buffer);
+}
+
+/* Formats that need no printf write the same, and so does one whose last conversion needs it. */
+TEST(test_format_is_printf)
+{
+    static const int ints[] = {0, 7, -1, 99, 100, INT_MAX, INT_MIN};
+    static const size_t sizes[] = {0, 10, SIZE_MAX};
+    struct buffer buffer = {0};
+    char expected[200];
+    for (size_t i = 0; i < sizeof ints / sizeof ints[0]; i++) {
+        snprintf(expected, sizeof expected, "%d%%%u [%s] %c", ints[i], (unsigned)ints[i], "", 'x');
+        buffer_format(&buffer, "%d%%%u [%s] %c", ints[i], (unsigned)ints[i], "", 'x');
+        assert_holds(&buffer, expected);
+        snprintf(expected, sizeof expected, "%s %zu %zx, %.1f", "text", sizes[i % 3], sizes[i % 3], 0.25);
+        buffer_format(&buffer, "%s %zu %zx, %.1f", "text", sizes[i % 3], sizes[i % 3], 0.25);
+        assert_holds(&buffer, expected);
+        buffer.length = 0;
+    }
     buffer_release(&buffer);
 }
 

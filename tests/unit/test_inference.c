@@ -4,7 +4,6 @@
 
 #include "tests/support/test.h"
 
-#include "reports/statistics/bootstrap.h"
 #include "reports/statistics/rank_test.h"
 #include "reports/statistics/series.h"
 #include "reports/statistics/student.h"
@@ -30,7 +29,6 @@ static void assert_none(struct inference of, enum inference_state state, size_t 
 TEST(test_too_few_values)
 {
     const double one[] = {3}, other[] = {5}, two[] = {1, 2};
-    const struct bootstrap how = {.seed = 1};
     assert_none(student_one(NULL, 0, 0, 0.95), INFERENCE_TOO_FEW, 0);
     assert_none(student_one(one, 1, 0, 0.95), INFERENCE_TOO_FEW, 1);
     assert_true(student_one(one, 1, 0, 0.95).mean == 3);
@@ -38,20 +36,16 @@ TEST(test_too_few_values)
     assert_true(student_paired(one, other, 1, 0, 0.95).mean == 2);
     assert_none(student_welch(one, 1, two, 2, 0, 0.95), INFERENCE_TOO_FEW, 3);
     assert_none(student_welch(two, 2, NULL, 0, 0, 0.95), INFERENCE_TOO_FEW, 2);
-    assert_none(bootstrap_one(one, 1, 0.95, &how), INFERENCE_TOO_FEW, 1);
-    assert_none(bootstrap_paired(one, other, 1, 0.95, &how), INFERENCE_TOO_FEW, 1);
 }
 
 TEST(test_values_that_are_not_finite)
 {
     const double good[] = {1, 2, 3}, bad[] = {1, NAN, 3}, endless[] = {1, 2, INFINITY}, huge[] = {-1e308, 1e308, 1e308};
-    const struct bootstrap how = {.seed = 1};
     assert_none(student_one(bad, 3, 0, 0.95), INFERENCE_NOT_FINITE, 3);
     assert_none(student_one(endless, 3, 0, 0.95), INFERENCE_NOT_FINITE, 3);
     assert_none(student_one(huge, 3, 0, 0.95), INFERENCE_NOT_FINITE, 3);
     assert_none(student_paired(good, bad, 3, 0, 0.95), INFERENCE_NOT_FINITE, 3);
     assert_none(student_welch(bad, 3, good, 3, 0, 0.95), INFERENCE_NOT_FINITE, 6);
-    assert_none(bootstrap_one(bad, 3, 0.95, &how), INFERENCE_NOT_FINITE, 3);
     const struct rank_test pairs = rank_test_pairs(good, bad, 3), samples = rank_test_samples(bad, 3, good, 3);
     assert_true(pairs.state == INFERENCE_NOT_FINITE && pairs.p == 1);
     assert_true(samples.state == INFERENCE_NOT_FINITE && samples.p == 1);
@@ -72,9 +66,6 @@ TEST(test_constant_samples_are_judged_by_signs)
     assert_true(of.p == 0.03125 && of.low == 7 && of.high == 7);
     of = student_one(value, 6, 7, 0.95);
     assert_true(of.p == 1 && of.low == 7 && of.high == 7);
-    const struct bootstrap how = {.seed = 1};
-    of = bootstrap_one(value, 6, 0.95, &how);
-    assert_true(of.state == INFERENCE_CONSTANT && of.low == 7 && of.high == 7);
     /* Two samples that do not overlap: 2 / C(6, 3) = 0.1. */
     const double other[] = {9, 9, 9};
     of = student_welch(value, 3, other, 3, 0, 0.85);
@@ -112,16 +103,4 @@ TEST(test_equal_pairs_have_no_ranks)
     assert_true(test.state == INFERENCE_CONSTANT && test.p == 1);
     test = rank_test_samples(same, 2, NULL, 0);
     assert_true(test.state == INFERENCE_TOO_FEW && test.p == 1);
-}
-
-TEST(test_bootstrap_is_reproducible)
-{
-    const double values[] = {1, 4, 2, 8, 5, 7};
-    const struct bootstrap first = {.seed = 1, .resamples = 999}, second = {.seed = 2, .resamples = 999};
-    const struct inference a = bootstrap_one(values, 6, 0.9, &first), again = bootstrap_one(values, 6, 0.9, &first);
-    const struct inference b = bootstrap_one(values, 6, 0.9, &second);
-    assert_true(a.low == again.low && a.high == again.high && a.p == again.p);
-    assert_true(a.low != b.low || a.high != b.high);
-    assert_true(a.p == 2.0 / 1000); /* no resampled mean is at or below 0 */
-    assert_int_equal(a.method, METHOD_BOOTSTRAP);
 }

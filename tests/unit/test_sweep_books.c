@@ -25,7 +25,7 @@ static int set_up(void **state)
     memcpy(runs[5].key, runs[1].key, sizeof runs[5].key);
     plan = (struct sweep_plan){.runs = runs, .run_count = RUNS, .distinct_count = RUNS - 1, .combination_count = 1};
     scratch_make(state);
-    return mkdir(scratch_path(SWEEP_RUNS_FOLDER), 0755);
+    return mkdir(scratch_path(KEPT_RUNS_FOLDER), 0755);
 }
 
 static void assert_good(struct error error)
@@ -42,7 +42,7 @@ static void keep(size_t run, enum run_state state, const char *text)
 static const char *file_of(size_t run, const char *suffix)
 {
     static char name[64];
-    snprintf(name, sizeof name, SWEEP_RUNS_FOLDER "/%s%s", runs[run].key, suffix);
+    snprintf(name, sizeof name, KEPT_RUNS_FOLDER "/%s%s", runs[run].key, suffix);
     return scratch_path(name);
 }
 
@@ -65,8 +65,8 @@ TEST_WITH(test_states, set_up, scratch_remove)
     keep(2, RUN_ERROR, "first");
     keep(2, RUN_CRASH, "signal 6: last\nof two lines");
     keep(4, RUN_TIMEOUT, "");
-    scratch_write(SWEEP_RUNS_FOLDER "/.windtunnel-12-0.tmp", "torn", 4);
-    scratch_write(SWEEP_RUNS_FOLDER "/0123456789abcdef0123456789abcdef.json.zst", "of another sweep", 16);
+    scratch_write(KEPT_RUNS_FOLDER "/.windtunnel-12-0.tmp", "torn", 4);
+    scratch_write(KEPT_RUNS_FOLDER "/0123456789abcdef0123456789abcdef.json.zst", "of another sweep", 16);
     assert_good(sweep_books_read(&books, &plan, scratch_path("")));
     for (size_t r = 0; r < RUNS; r++)
         assert_int_equal(books.entries[r].state, states[r]);
@@ -90,7 +90,7 @@ TEST_WITH(test_two_results, set_up, scratch_remove)
     keep(3, RUN_DONE, "same");
     keep(3, RUN_DONE, "same");
     assert_fails(sweep_books_keep(scratch_path(""), &plan, 3, RUN_DONE, TEXT("other")), ERROR_DATA,
-                 "run 3 was made twice with different results");
+                 "a run was made twice with different results");
 }
 
 TEST_WITH(test_wrong_files, set_up, scratch_remove)
@@ -100,7 +100,7 @@ TEST_WITH(test_wrong_files, set_up, scratch_remove)
     static const char *const wrong[] = {"", "timeout", "done: x", "missing: x", "timeout:"};
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
         char name[64];
-        snprintf(name, sizeof name, SWEEP_RUNS_FOLDER "/%s.failed", runs[2].key);
+        snprintf(name, sizeof name, KEPT_RUNS_FOLDER "/%s.failed", runs[2].key);
         scratch_write(name, wrong[w], strlen(wrong[w]));
         assert_fails(sweep_books_read(&books, &plan, scratch_path("")), ERROR_DATA, "does not begin with");
     }
@@ -116,7 +116,7 @@ TEST_WITH(test_wrong_files, set_up, scratch_remove)
 TEST_WITH(test_no_folder, set_up, scratch_remove)
 {
     struct sweep_books books;
-    assert_int_equal(rmdir(scratch_path(SWEEP_RUNS_FOLDER)), 0);
+    assert_int_equal(rmdir(scratch_path(KEPT_RUNS_FOLDER)), 0);
     assert_fails(sweep_books_read(&books, &plan, scratch_path("")), ERROR_IO, "runs");
     assert_fails(sweep_books_keep(scratch_path(""), &plan, 0, RUN_DONE, TEXT("x")), ERROR_IO, runs[0].key);
 }

@@ -145,26 +145,18 @@ static struct error put_job(struct freeze *freeze, const struct job_view *view)
 
 static void put_names(struct buffer *out, const char *name, const struct names *names)
 {
-    job_key_put(out, name);
-    buffer_char(out, '[');
-    for (uint32_t i = 0; i < names_count(names); i++) {
-        if (i > 0)
-            buffer_char(out, ',');
-        buffer_json(out, text_of(names_text(names, i)));
-    }
+    buffer_members(out, ",%s:[", name);
+    for (uint32_t i = 0; i < names_count(names); i++)
+        buffer_members(out, ",%s", names_text(names, i));
     buffer_char(out, ']');
 }
 
 static void put_header(struct freeze *freeze)
 {
     struct buffer *out = freeze->out;
-    buffer_char(out, '{');
-    job_int_put(out, FREEZE_KEY, FREEZE_VERSION);
-    job_int_put(out, "origin_s", 0);
-    job_int_put(out, "preview_jobs", job_source_preview_max(freeze->source));
-    job_key_put(out, "fills");
-    buffer_string(out, job_source_facts(freeze->source)->is_filling ? "true" : "false");
-    job_key_put(out, "queues");
+    buffer_members(out, "{%s:%d,'origin_s':0,'preview_jobs':%llu,'fills':%hhd,'queues':", FREEZE_KEY, FREEZE_VERSION,
+                   (unsigned long long)job_source_preview_max(freeze->source),
+                   job_source_facts(freeze->source)->is_filling);
     queue_table_write(job_source_queue_table(freeze->source), 1, out);
     put_names(out, "users", job_source_users(freeze->source));
     put_names(out, "tags", job_source_tags(freeze->source));

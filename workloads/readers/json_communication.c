@@ -2,11 +2,6 @@
 
 #include "base/json.h"
 
-bool json_communication_key(struct text key)
-{
-    return text_is(key, "plan") || text_is(key, "sensitivity");
-}
-
 void json_communication_read(const struct reader *reader, struct json_object *object, struct job *job)
 {
     struct communication declared;
