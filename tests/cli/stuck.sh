@@ -73,8 +73,8 @@ cat >compared.json <<'END2'
 {"cluster": {"pools": [{"nodes": 1, "gpus_per_node": 1}]}, "workload": {"trace": "three.csv"}}
 END2
 said="'kueue' completed fewer jobs than 'fifo' (0, not 3): "
-windtunnel compare --scenario compared.json -p fifo -p kueue --out page --write json=c.json --write junit=c.xml \
-    --write markdown=c.md --write github=c.github
+windtunnel compare --exact --scenario compared.json -p fifo -p kueue --out page --write json=c.json \
+    --write junit=c.xml --write markdown=c.md --write github=c.github
 grep -q '^    + queue_time' said.out || fail "kueue does not win: the test shows nothing: $(cat said.out said.err)"
 head -1 said.out | grep -q "^Mind: $said" || fail "the text does not say it first: $(head -3 said.out)"
 grep -q "^warning: $said" said.err || fail "not on standard error: $(cat said.err)"
@@ -84,9 +84,9 @@ grep -q 'completed fewer jobs' c.md || fail 'not in Markdown'
 grep -q '^::warning .*completed fewer jobs' c.github || fail 'not in the annotations'
 grep -q 'completed fewer jobs' page/report.html || fail 'not on the page'
 grep -q "'kueue', seed 1: 3 jobs wait at the end" said.err || fail "why is not told: $(cat said.err)"
-windtunnel compare --scenario compared.json -p kueue -p fifo
+windtunnel compare --exact --scenario compared.json -p kueue -p fifo
 head -1 said.out | grep -q "^Mind: $said" || fail "the text does not say it of the base: $(head -3 said.out)"
-windtunnel compare --scenario compared.json -p fifo -p priority
+windtunnel compare --exact --scenario compared.json -p fifo -p priority
 grep -q 'completed fewer' said.out && fail 'it is said of sides that completed the same jobs'
 
 finish
