@@ -92,7 +92,7 @@ TEST(each_is_what_it_says)
     struct metrics *metrics = make_metrics();
     struct buffer text = {0};
     struct values values;
-    size_t whole = 0, of_percent = 0, of_tenants = 0;
+    size_t whole = 0, of_percent = 0, of_models = 0, of_tenants = 0;
     write_result(metrics, &text);
     struct error error = values_read_text(&values, "text", (struct text){text.bytes, text.length});
     assert_string_equal(error_message(&error), "");
@@ -100,6 +100,10 @@ TEST(each_is_what_it_says)
         const struct value *value = &values.list[i];
         if (value->of.cut != NULL && strcmp(value->of.cut, METRICS_ARRIVED) == 0) {
             of_percent++;
+            continue;
+        }
+        if (value->of.cut != NULL && strcmp(value->of.cut, METRICS_MODELS_ASKED) == 0) {
+            of_models++;
             continue;
         }
         const double expected = metric_selector_value(metrics, &value->of);
@@ -115,6 +119,7 @@ TEST(each_is_what_it_says)
         defined += isfinite(all[m].value) != 0;
     assert_int_equal(whole, defined);
     assert_int_equal(of_tenants, 4); /* "team "b"", "a/b", "1", and "new\nline", which is not in the tree */
+    assert_int_equal(of_models, 4);  /* two metrics of two models */
     assert_int_equal(of_percent, 3); /* one of the four is not defined */
     values_release(&values);
     buffer_release(&text);
