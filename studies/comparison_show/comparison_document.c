@@ -330,8 +330,8 @@ static const char *why_without(const struct comparison *comparison, size_t side,
         return "a baseline keeps values alone";
     if (comparison->options->sides[side].program != NULL)
         return "another program makes its runs, and no record of them is kept";
-    return run->state == COMPARISON_RUN_FAILED ? "the run of which it would be failed"
-                                               : "the run of which it would be was not done";
+    return run->state == COMPARISON_RUN_FAILED ? "the run that they would show failed"
+                                               : "the run that they would show was not done";
 }
 
 static void add_curves(struct show *show, const struct comparison *comparison, const struct comparison_page *page)

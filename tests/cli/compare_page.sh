@@ -224,7 +224,7 @@ END_OF_FILE
         --out failed
     holds failed/report.html '<p class="warn">Incomplete: 2 of 4 runs failed.'
     holds failed/report.html '<p class="warn">The run of bad with seed 1 failed: signal 6 (Aborted)</p>'
-    holds failed/report.html 'bad has no curves: its run with the first seed failed.'
+    holds failed/report.html 'bad has no curves: the run that they would show failed.'
     holds failed/report.html 'There is no seed that both sides have run: nothing can be compared.'
     holds failed/report.html 'href="good/report.html"'
     is_absent failed/bad
