@@ -39,7 +39,8 @@ void offered_add(struct offered_counts *counts, const struct job *job, const str
         return;
     }
     const time_ns work = job_truth_work(truth), end = time_after(job->submit, work);
-    const uint8_t model = counts->cluster != NULL ? job_only_model(job, counts->cluster) : JOB_MODEL_ANY;
+    const bool has_models = counts->cluster != NULL && counts->cluster->model_count > 1;
+    const uint8_t model = has_models ? job_only_model(job, counts->cluster) : JOB_MODEL_ANY;
     counts->asked_milli_ns[model < MODEL_OTHERS ? model : MODEL_OTHERS] +=
         (offered_sum)job_asked_milli(job, counts->cluster) * (uint64_t)work;
     counts->run_ns += (uint64_t)work;

@@ -111,7 +111,7 @@ def plan(args, mix, row, seed):
     for one in (*sets, *args.sets):
         words += ["--set", one]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode not in (0, 10):
+    if done.returncode not in (0, 10, 11):  # 11: one seed is never sure
         raise SystemExit(f"{row}, {mix}, seed {seed}: {done.stderr or done.stdout}")
     answer = json.loads(done.stdout)["cases"][0]
     point = next((p for p in answer["points"] if p["number"] == answer["answer"]), None)
