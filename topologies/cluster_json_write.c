@@ -195,7 +195,7 @@ static void put_pool(struct buffer *out, const struct cluster *cluster, const st
     put_labels(out, type);
     put_layouts(out, cluster, type);
     if (type->recut_mask != type->layout_mask)
-        buffer_members(out, ",'mig_recut':%hhd", type->recut_mask != 0);
+        buffer_members(out, type->recut_mask != 0 ? ",'mig_recut':true" : ",'mig_recut':false");
     if (type->max_tasks > 0)
         buffer_members(out, ",'max_tasks':%u", type->max_tasks);
     put_taints(out, type);
@@ -230,7 +230,7 @@ void cluster_write(const struct cluster *cluster, struct buffer *out)
         buffer_members(out, ",%s", cluster->levels[i].name);
     buffer_members(out, "],'fabric':{'nodes_per_unit':%u", fabric->nodes_per_unit);
     if (units_span_pools(cluster))
-        buffer_members(out, ",'units_span_pools':%hhd", true);
+        buffer_members(out, ",'units_span_pools':true");
     buffer_members(out, ",'rails':%u,'rail_gbps':%g,'leaf_oversubscription':%g,'spine_oversubscription':%g}",
                    fabric->rails, fabric->rail_bytes_per_s * 8 / 1e9, fabric->leaf_oversubscription,
                    fabric->spine_oversubscription);
