@@ -44,7 +44,8 @@ bool view_offered(struct buffer *out, const struct offered_load *load);
 /* How a batch went: "makespan 1h 02m, 1.03 times its lower bound"; else false. */
 bool view_makespan(struct buffer *out, const struct metrics *metrics);
 
-/* Does a stream end so long before `until_s` that GPU time measured from `from_s` to there has an idle tail? */
+/* Does the last job of a stream come long before `until_s`?  GPU time that is measured from `from_s` to `until_s` then
+ * includes idle time after the last arrival. */
 bool view_has_tail(const struct offered_load *load, double from_s, double until_s);
 
 /* "of it 133 % of the 100 GPUs a10, 20.0 % of the 400 GPUs h100": where the cluster has several models; else false. */

@@ -61,8 +61,8 @@ struct capacity_table capacity_table_read(const struct json_value *value, const 
 /* When a step is made, in simulated time; before it begins: 0.  facts: of the workload, whose source is open. */
 time_ns capacity_step_at(const struct capacity_table *table, uint32_t step, const struct workload_facts *facts);
 
-/* GPU time in service from one time to a later one, in nanoseconds by GPU model: that of all nodes but those that the
- * table has taken out of service, whether jobs still hold something there or not.  O(steps). */
+/* GPU time in service between two times, in nanoseconds by GPU model.  A node that the table has taken out of service
+ * does not count, even if jobs still run there.  O(steps). */
 void capacity_gpu_time(const struct capacity_table *table, const struct cluster *cluster,
                        const struct workload_facts *facts, time_ns from, time_ns to,
                        offered_sum by_model[CLUSTER_MODELS_MAX]);

@@ -16,8 +16,6 @@ const char *const attempt_end_names[] = {
 
 const char *const record_source_names[] = {"free", "headroom", "grace_0", "eviction", NULL};
 
-const char *const record_cause_names[] = {"no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL};
-
 const char *const spent_names[] = {
     [SPENT_USEFUL] = "useful",
     [SPENT_COMMUNICATION] = "communication",
@@ -33,8 +31,6 @@ const char *const spent_names[] = {
     [SPENT_ABSENT] = "absent",
     [SPENT_COUNT] = NULL,
 };
-
-const uint8_t record_gang_sizes[RECORD_GANG_SIZE_COUNT] = {1, 2, 4, 8};
 
 double space_fragmented_gpus(const struct space_row *row)
 {

@@ -230,11 +230,10 @@ struct gang_row {
 /* What the free GPUs can be used for at one moment (words: policies/census/census.h).  Typical are the kinds of members
  * that are most frequent in the workload, as far as known before the first job comes (workloads/readers/source.h,
  * preview). */
-enum { RECORD_CAUSE_COUNT = 7, RECORD_GANG_SIZE_COUNT = 4 };
-extern const char *const record_cause_names
-    /* "no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL: policies/jobs/fragmentation.h */
-    [];
-extern const uint8_t record_gang_sizes[]; /* GPUs of a member: 1, 2, 4, 8 */
+enum {
+    RECORD_CAUSE_COUNT = 7,     /* policies/jobs/fragmentation.h */
+    RECORD_GANG_SIZE_COUNT = 4, /* 1, 2, 4 and 8 GPUs of a member */
+};
 
 struct space_row {
     bool is_known; /* false: another program decided, or the jobs are not known in advance; then all fields are 0 */

@@ -234,7 +234,7 @@ static bool is_stopped(const struct comparison *comparison)
     return comparison->options->stop != NULL && *comparison->options->stop != 0;
 }
 
-/* Has each side a run with each of so many seeds? */
+/* Has every side ended its runs with the first `seed_count` seeds?  A run that failed has ended. */
 static bool is_whole(const struct comparison *comparison, size_t seed_count)
 {
     for (size_t side = 0; side < comparison->side_count; side++)

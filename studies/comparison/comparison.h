@@ -25,7 +25,7 @@
  *
  * Law: a candidate with a run that fails by what it runs, not for lack of a file, a process or memory, has failed if
  * the base has runs and none of them failed: it is no matter of doubt.  So has one that hangs: when the time is up its
- * run with the first seed has had several times the time of the base's.  tests/cli/failed_side.sh checks it.
+ * run with the first seed has had several times the time of the base's.  tests/cli/compare.sh checks it.
  *
  * It does not: print, or choose the exit status.
  */

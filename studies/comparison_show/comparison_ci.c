@@ -35,7 +35,7 @@ static void write_value(const struct gate *gate, const char *side, double value,
     view_metric(out, gate->of.metric, gate->unit, value);
 }
 
-/* What a reader needs who has nothing but this: the values, what they are of, and how they are made again. */
+/* The text of a JUnit case or an annotation: the values, their seeds, and the command that repeats the comparison. */
 static void write_details(const struct comparison *comparison, const struct comparison_verdict *verdict,
                           struct buffer *out)
 {

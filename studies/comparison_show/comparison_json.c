@@ -82,7 +82,7 @@ static void write_sides(const struct comparison *comparison, struct buffer *out)
     buffer_char(out, ']');
 }
 
-/* Those that judge, or the new ones of a change, which are shown. */
+/* is_new: the gates that the change adds, which judge nothing; else the gates that judge. */
 static void write_gates(const struct comparison *comparison, const char *name, bool is_new, struct buffer *out)
 {
     buffer_format(out, "\"%s\": [", name);

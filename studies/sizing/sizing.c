@@ -138,8 +138,8 @@ static struct sizing_point *begin_point(struct sizing *sizing, struct sizing_ans
     return point;
 }
 
-/* The settings of the scenario, then the settings of the case, then the setting of the number, then those that shake
- * (NULL: none). */
+/* All settings of a run, in the order in which they are applied: of the scenario, of the case, of the number (`last`),
+ * of the shaking (`shaken`; NULL: the replay is not shaken). */
 static const char **settings(const struct sizing_options *options, const struct sizing_case *of, const char *last,
                              const struct scenario_options *shaken, size_t *count)
 {
@@ -156,8 +156,8 @@ static const char **settings(const struct sizing_options *options, const struct 
     return sets;
 }
 
-/* The runs up to `to` are the point's.  If a stop left some of them out, those that are done move together; more runs
- * of a number that was judged before are left out then, because that judgement was made at a look. */
+/* Give the first `to` runs to the point.  If a stop left some of them undone, a point that was never judged gets the
+ * runs that are done, and a judged point keeps the runs of its judgement, because judgements are made at looks. */
 static void take_runs(struct sizing_point *point, size_t to)
 {
     size_t done = point->run_count;

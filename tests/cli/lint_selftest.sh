@@ -270,6 +270,7 @@ file_breaks base/wide.sh '121 columns (at most 120)' texts "$(printf 'cat <<END\
 printf '// %116sé\n' x >base/fits.c
 printf "cat <<'END'\n%200s\nEND\n" x >base/data.sh
 passes texts
+file_breaks base/says.c 'there is no tests/cli/nothere' texts '/* tests/cli/nothere.sh checks it. */'
 rm base/fits.c base/data.sh
 slash=/
 file_breaks notes.md 'a path of one machine' texts "see ${slash}home/someone/notes"

@@ -1,7 +1,7 @@
 /* tests/property/test_shake_streams.c -- random traces, shaken: the jobs are those of a naive shaking of the same trace
  * without shaking, whether they are held in memory, streamed, or streamed by way of a file (workloads/readers/shake.h).
  *
- * The naive one has all jobs in an array, finds who is joined to whom by search, and sorts. */
+ * The naive shaking keeps all jobs in an array, finds the jobs joined by dependencies by search, and sorts. */
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdlib.h>

@@ -463,7 +463,7 @@ static void feed_timeline(struct fake_state *state)
     mem_free(changes);
 }
 
-/* A fifth of what is asked is for one model, the rest for the other. */
+/* An offered load of two GPU models: jobs ask a fifth of the GPU time of the first, the rest of the second. */
 static struct offered_load offered_by(const struct fake_state *state)
 {
     const struct fake_run *run = state->run;

@@ -107,7 +107,7 @@ TEST(test_no_job_can_be_taken)
     job_source_close(source);
 }
 
-/* What is asked of run times that are read as seconds, of a trace of `jobs` jobs in this format. */
+/* The question about the unit of run times, if any: run times are read as seconds, from `jobs` jobs in this format. */
 static void asks(const char *format, uint32_t jobs, uint32_t low_s, uint32_t high_s, const char *what)
 {
     struct random_stream stream;

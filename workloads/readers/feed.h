@@ -63,7 +63,7 @@ enum { FEED_PREVIEW_MADE = 4000 }; /* jobs that a feed shows which makes them up
 /* The users of the source that copies stand for (blocks.h); NULL: no user is a copy. */
 const struct blocks_users *job_source_copies(const struct job_source *source);
 
-/* Count a job in the facts: number, first and last submission, what is asked. */
+/* Count a job in the facts: number, first and last submission, GPU time that it asks. */
 void feed_count(struct feed *feed, const struct job *job, const struct job_truth *truth);
 void feed_count_again(struct feed *feed); /* from zero; also before the first job */
 
