@@ -329,6 +329,8 @@ static struct error start_workers(struct crew *crew)
         if (crew->next_index >= pool->task_count || is_stopped(crew))
             break;
         TRY(start(crew, &crew->workers[w], &errno_value));
+        if (errno_value == 0 && pool->on_begin != NULL)
+            pool->on_begin(pool->self, crew->workers[w].index);
         if (errno_value != 0 && crew->busy_count > 0)
             break; /* again when one has ended */
         if (errno_value != 0)

@@ -45,6 +45,7 @@ struct worker_pool {
     void (*on_start)(void *self, size_t slot);
     /* In the child.  Standard input is empty; SIGINT and SIGTERM end it. */
     struct error (*run)(void *self, size_t index, struct buffer *out);
+    void (*on_begin)(void *self, size_t index); /* in the parent, when the task has a process; NULL: nothing to do */
     /* In the parent, once for each task that was not given up, in the order in which they end. */
     void (*on_done)(void *self, const struct worker_result *result);
     void (*on_wait)(void *self); /* in the parent, some times a second while tasks run; NULL: nothing to do */

@@ -24,8 +24,9 @@
  * is left out on both sides of its pair, and told.
  *
  * Law: a candidate with a run that fails by what it runs, not for lack of a file, a process or memory, has failed if
- * the base has runs and none of them failed: it is no matter of doubt.  So has one that hangs: when the time is up its
- * run with the first seed has had several times the time of the base's.  tests/cli/compare.sh checks it.
+ * the base has runs and none of them failed: it is no matter of doubt.  So has one that hangs: when the time is up,
+ * its run with the first seed goes on, and has had four times the time that the base's took.  A run that has not begun
+ * does not hang.  tests/cli/compare.sh checks it.
  *
  * It does not: print, or choose the exit status.
  */

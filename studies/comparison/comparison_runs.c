@@ -57,13 +57,15 @@ struct task {
     size_t side, seed;
     bool is_first;  /* find the first decision in which the side differs */
     bool is_replay; /* run it as it is; else shaken, if the comparison is */
+    bool has_begun, has_ended;
+    time_ns began; /* by the caller's clock */
 };
 
 struct batch {
     struct comparison *comparison;
     struct task *tasks;
     size_t count, done;
-    time_ns began, base_took; /* by the caller's clock; base_took: until the base's run with the first seed was done */
+    time_ns base_took; /* the longest run of the base with the first seed, by the caller's clock; 0: none is done */
 };
 
 static const struct scenario_options *options_of(const struct comparison *comparison, const struct task *task)
@@ -128,12 +130,26 @@ static time_ns clock_of(const struct batch *batch)
     return options->clock != NULL ? options->clock() : 0;
 }
 
+static struct comparison_run *run_of(const struct batch *batch, const struct task *task)
+{
+    struct comparison_side *own = &batch->comparison->sides[task->side];
+    return task->is_replay ? &own->replay : &own->runs[task->seed];
+}
+
+static void note_begin(void *self, size_t index)
+{
+    struct batch *batch = self;
+    batch->tasks[index].has_begun = true;
+    batch->tasks[index].began = clock_of(batch);
+}
+
 static void keep_result(void *self, const struct worker_result *result)
 {
     struct batch *batch = self;
-    const struct task *task = &batch->tasks[result->index];
+    struct task *task = &batch->tasks[result->index];
     struct comparison_side *own = &batch->comparison->sides[task->side];
-    struct comparison_run *run = task->is_replay ? &own->replay : &own->runs[task->seed];
+    struct comparison_run *run = run_of(batch, task);
+    task->has_ended = true;
     batch->done++;
     if (task->is_first) {
         comparison_keep_first(batch->comparison, task->side, result);
@@ -145,8 +161,9 @@ static void keep_result(void *self, const struct worker_result *result)
         run->is_at_fault = is_at_fault(result);
         return;
     }
-    if (task->side == 0 && task->seed == 0)
-        batch->base_took = clock_of(batch) - batch->began;
+    const time_ns took = clock_of(batch) - task->began;
+    if (task->side == 0 && task->seed == 0 && took > batch->base_took)
+        batch->base_took = took;
     struct job_waits waits = {0};
     const struct text text = comparison_take_waits(result->bytes, &waits);
     if (task->seed == 0 && !task->is_replay)
@@ -189,24 +206,24 @@ static void fill_batch(struct batch *batch, size_t from, size_t to)
             batch->tasks[batch->count++] = (struct task){.side = side, .is_first = true};
 }
 
-/* The time is up: does a run with the first seed still go on that has had HANGS_AFTER times that of the base's? */
+/* The time is up: which runs of candidates with the first seed go on, and have had HANGS_AFTER times the base's time? */
 static void find_hanging(struct batch *batch)
 {
-    struct comparison *comparison = batch->comparison;
-    const time_ns took = clock_of(batch) - batch->began;
-    if (!comparison_is_time_up(comparison) || batch->base_took == 0 || took < HANGS_AFTER * batch->base_took)
+    if (!comparison_is_time_up(batch->comparison) || batch->base_took == 0)
         return;
     for (size_t i = 0; i < batch->count; i++) {
         const struct task *task = &batch->tasks[i];
-        struct comparison_run *run = &comparison->sides[task->side].runs[task->seed];
-        if (task->is_first || task->seed != 0 || run->state != COMPARISON_RUN_MISSING)
+        const time_ns took = clock_of(batch) - task->began;
+        if (task->side == 0 || task->is_first || task->seed != 0 || !task->has_begun || task->has_ended ||
+            took < HANGS_AFTER * batch->base_took)
             continue;
+        struct comparison_run *run = run_of(batch, task);
         struct buffer text = {0};
         buffer_string(&text, "it hangs: it has not ended after ");
         view_duration(&text, time_to_seconds(took));
         buffer_string(&text, ", and that of the base took ");
         view_duration(&text, time_to_seconds(batch->base_took));
-        run->seed = comparison->seeds[task->seed];
+        run->seed = batch->comparison->seeds[task->seed];
         keep_failure(run, ERROR_DATA, buffer_c_string(&text), "");
         run->is_at_fault = true;
         buffer_release(&text);
@@ -218,11 +235,11 @@ struct error comparison_run_seeds(struct comparison *comparison, size_t from, si
     struct batch batch = {.comparison = comparison};
     const struct comparison_options *options = comparison->options;
     fill_batch(&batch, from, to);
-    batch.began = clock_of(&batch);
     struct worker_pool pool = {.task_count = batch.count,
                                .worker_count =
                                    options->worker_count < batch.count ? options->worker_count : batch.count,
                                .run = run_task,
+                               .on_begin = note_begin,
                                .on_done = keep_result,
                                .on_wait = show_progress,
                                .self = &batch,

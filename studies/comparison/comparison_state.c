@@ -12,17 +12,19 @@ static struct gate_result *results_new(const struct comparison *comparison, size
     return results;
 }
 
+/* With the replay as it is. */
 static size_t count_runs(const struct comparison *comparison, size_t side, enum comparison_run_state state)
 {
-    size_t count = 0;
+    const struct comparison_side *own = &comparison->sides[side];
+    size_t count = own->replay.state == state;
     for (size_t seed = 0; seed < comparison->seed_count; seed++)
-        count += comparison->sides[side].runs[seed].state == state;
+        count += own->runs[seed].state == state;
     return count;
 }
 
 bool comparison_side_has_failed(const struct comparison *comparison, size_t side, size_t *failed, size_t *count)
 {
-    bool is_at_fault = false;
+    bool is_at_fault = comparison->sides[side].replay.is_at_fault;
     *failed = count_runs(comparison, side, COMPARISON_RUN_FAILED);
     *count = *failed + count_runs(comparison, side, COMPARISON_RUN_DONE);
     for (size_t seed = 0; seed < comparison->seed_count; seed++)

@@ -324,8 +324,15 @@ print(int(decimal.Decimal(row["submit_s"]) * 1000000000))')
     ask 'd["seeds"]' 5
     # A side that waits for ever has failed when the time is up.
     compile hangs 'pause()'
-    compare 10 --scenario mix.json --plugin hangs.so --side good --side "bad:$mine" --seeds 1 --no-why --time 30s
+    compare 10 --scenario mix.json --plugin hangs.so --side good --side "bad:$mine" --side late --seeds 1 --no-why \
+        --time 10s --jobs 1
     says said.err "^error: the run of 'bad' with seed 1 failed: it hangs: it has not ended after "
+    ! grep -q "'late'" said.err || fail 'a run that had not begun is said to hang'
+    # Of a replay, the run as it is comes first and hangs.
+    "$program" trace freeze mix.json --out mix.jsonl >freeze.out 2>&1 || fail "freeze: $(cat freeze.out)"
+    compare 10 --scenario mix.json --trace mix.jsonl --plugin hangs.so --side good --side "bad:$mine" --seeds 2 --no-why \
+        --time 10s --jobs 1
+    says said.err "^error: the replay as it is of 'bad' with seed 1 failed: it hangs: it has not ended after "
 fi
 
 # ---- A signal leaves what is done. ----
