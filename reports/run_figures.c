@@ -294,7 +294,7 @@ static const struct {
 } quantities[] = {
     [QUANTITY_ALLOCATED] = {"allocated", "Allocated GPUs over time",
                             "GPUs that running jobs hold, of all GPUs: means over each interval.", "of all GPUs", true},
-    [QUANTITY_ACTIVE] = {"active", "Real use over time",
+    [QUANTITY_ACTIVE] = {"active", "SM-active over time",
                          "Allocated GPUs times the SM activity that the workload gives, of all GPUs.", "of all GPUs",
                          true},
     [QUANTITY_PENDING] = {"pending", "Queue length over time", "Jobs that waited: means over each interval.", "jobs",

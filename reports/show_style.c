@@ -58,7 +58,7 @@ const char show_style[] =
     "tbody th{color:var(--ink);font-weight:400}tbody th,td{vertical-align:top}\n"
     "td.left,th.left{text-align:left}td.left,td.left small{white-space:normal}td "
     ".bar{height:14px;min-width:120px;margin:3px 0}section>p{margin:6px 0}\n"
-    "details{margin-top:10px;font-size:13.5px}\n"
+    "details{margin:10px 0;font-size:13.5px}\n"
     "summary{cursor:pointer;color:var(--dim)}\n"
     "h2+table,h2+.scroll{margin-top:8px}\n"
     ".pairs th{width:11em;vertical-align:top}.pairs td{text-align:left;white-space:normal;"

@@ -126,12 +126,13 @@ static size_t find_headlines(const struct comparison *comparison, struct headlin
     return count;
 }
 
-/* The words before what they are of: "real use (SM-active)". */
+/* The label without ", of all GPU time", to stand in a sentence: "allocated", but "SM-active". */
 static void write_label(const struct headline *headline, struct buffer *out)
 {
     const char *end = strstr(headline->label, ", of all GPU time");
     end = end != NULL ? end : strchr(headline->label, ':');
-    buffer_char(out, (char)(headline->label[0] | 0x20));
+    const bool is_word = headline->label[1] >= 'a' && headline->label[1] <= 'z';
+    buffer_char(out, is_word ? (char)(headline->label[0] | 0x20) : headline->label[0]);
     buffer_bytes(out, headline->label + 1,
                  end != NULL ? (size_t)(end - headline->label) - 1 : strlen(headline->label) - 1);
 }

@@ -49,6 +49,7 @@ two/windtunnel/result.json two/windtunnel/timeline.csv.zst " ] || fail "the fold
 cmp -s two/comparison.json c.json || fail 'comparison.json is not what --write json writes'
 "$program" report two/windtunnel >/dev/null || fail 'the record of a side cannot be read'
 grep -q '^page in two/report.html$' said.err || fail "the page is not told: $(cat said.err)"
+holds two/report.html ' SM-active ' # not sM-active, as a word at the begin of a sentence
 holds two/report.html '<h1>windtunnel against fifo</h1>'
 holds two/report.html 'href="windtunnel/report.html"'
 holds two/report.html 'a &lt;b&gt;mix&lt;/b&gt;'
