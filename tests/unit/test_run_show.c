@@ -171,6 +171,21 @@ TEST(communication_has_a_section_if_declared)
     buffer_release(&page);
 }
 
+/* reports/run_tiles.h: a quantile over classes together is that of none. */
+TEST(queue_times_have_a_tile_by_class)
+{
+    struct metrics *metrics = metrics_of(&nasty_run);
+    size_t classes = 0;
+    while (metrics_cut_key(metrics, "class", classes) != NULL)
+        classes++;
+    assert_in_range(classes, 2, 4);
+    struct buffer page = {0};
+    write_run(metrics, (struct run_show){0}, NULL, true, &page);
+    assert_int_equal(occurrences(&page, "<dt>Queue time, "), classes);
+    assert_int_equal(occurrences(&page, "<dt>Queue time</dt>"), 0);
+    buffer_release(&page);
+}
+
 TEST(many_queues_do_not_swell_it)
 {
     struct fake_run run = {.jobs = 60000, .gpus = 512, .queues = 20000, .seed = 8, .load = 0.9};
