@@ -28,8 +28,8 @@ struct run_line {
     enum plot_colour colour; /* run_line_colour of its place, say */
 };
 
-/* Sections: allocated GPUs, SM activity, queue length and fragmented GPUs over time, and queue times by class, with a line
- * for each run.  count: 1 .. RUN_LINES_MAX.  The first run's warm-up is marked. */
+/* Sections: allocated GPUs, SM activity, queue length and fragmented GPUs over time, and queue times by class, with a
+ * line for each run.  count: 1 .. RUN_LINES_MAX.  The first run's warm-up is marked. */
 void run_overlay(struct show *show, const struct run_line *lines, size_t count);
 
 /* A colour for each index below RUN_LINES_MAX. */

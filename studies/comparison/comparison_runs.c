@@ -206,7 +206,7 @@ static void fill_batch(struct batch *batch, size_t from, size_t to)
             batch->tasks[batch->count++] = (struct task){.side = side, .is_first = true};
 }
 
-/* The time is up: which runs of candidates with the first seed go on, and have had HANGS_AFTER times the base's time? */
+/* The time is up: which runs of candidates with the first seed go on, having had HANGS_AFTER times the base's time? */
 static void find_hanging(struct batch *batch)
 {
     if (!comparison_is_time_up(batch->comparison) || batch->base_took == 0)

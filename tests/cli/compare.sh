@@ -330,8 +330,8 @@ print(int(decimal.Decimal(row["submit_s"]) * 1000000000))')
     ! grep -q "'late'" said.err || fail 'a run that had not begun is said to hang'
     # Of a replay, the run as it is comes first and hangs.
     "$program" trace freeze mix.json --out mix.jsonl >freeze.out 2>&1 || fail "freeze: $(cat freeze.out)"
-    compare 10 --scenario mix.json --trace mix.jsonl --plugin hangs.so --side good --side "bad:$mine" --seeds 2 --no-why \
-        --time 10s --jobs 1
+    compare 10 --scenario mix.json --trace mix.jsonl --plugin hangs.so --side good --side "bad:$mine" --seeds 2 \
+        --no-why --time 10s --jobs 1
     says said.err "^error: the replay as it is of 'bad' with seed 1 failed: it hangs: it has not ended after "
 fi
 
