@@ -301,7 +301,7 @@ DATA := $(wildcard $(filter-out scenarios/openb.json,$(wildcard scenarios/*.json
                    scenarios/sweeps/*.json topologies/*.json topologies/*.xml workloads/samples/* \
                    workloads/models/*.json)
 DOCUMENTS := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE topologies/README.md workloads/README.md \
-             $(filter-out %.o %.so,$(wildcard docs/*.md docs/examples/*/*))
+             $(wildcard docs/*.md) $(sort $(shell find docs/examples -type f ! -name '*.o' ! -name '*.so'))
 
 install: ## Install program, library, headers, scenarios and documents (DESTDIR=, PREFIX=; VARIANT=release: sooner)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) install-files
