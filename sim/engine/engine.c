@@ -7,8 +7,6 @@
 #include "base/random.h"
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_loop.h"
-#include "sim/engine/engine_monitor.h"
-#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
@@ -165,7 +163,6 @@ bool engine_is_stale(const struct engine *engine, const struct event *event)
 {
     switch (event_kind(event)) {
     case EVENT_NODE:
-    case EVENT_TIMER:
         return false;
     case EVENT_STORAGE:
         return event->generation != engine->storage_generation;
@@ -174,8 +171,13 @@ bool engine_is_stale(const struct engine *engine, const struct event *event)
     case EVENT_END:
     case EVENT_CHECKPOINT:
         return event->generation != engine->jobs[event->subject].generation;
-    default:
+    case EVENT_EVICT:
+    case EVENT_EFFECT:
         return event->generation != engine->jobs[event->subject].tenure;
+    default: {
+        const struct engine_part *part = engine_part_of(engine, event_kind(event));
+        return part->is_stale != NULL && part->is_stale(engine, event);
+    }
     }
 }
 
@@ -260,16 +262,22 @@ static void drop_stale(struct engine *engine)
     }
 }
 
+static bool is_part_alone(const struct engine *engine)
+{
+    for (const struct engine_part *const *part = engine->parts; *part != NULL; part++)
+        if ((*part)->is_alone != NULL && (*part)->is_alone(engine))
+            return true;
+    return false;
+}
+
 static time_ns next_instant(const struct engine *engine)
 {
     time_ns at = engine->cycle_due;
     if (engine->has_next && engine->next_job.submit < at)
         at = engine->next_job.submit;
-    if (engine->nodes != NULL) {
-        const time_ns resized = engine_nodes_next(engine);
-        at = resized < at ? resized : at;
-    }
-    if (at == TIME_NEVER && engine->monitor != NULL && engine_monitor_is_alone(engine))
+    const time_ns part = engine_parts_next(engine);
+    at = part < at ? part : at;
+    if (at == TIME_NEVER && is_part_alone(engine))
         return TIME_NEVER;
     const time_ns first = event_queue_time(&engine->events);
     return first < at ? first : at;
@@ -298,12 +306,10 @@ static void run_instant(struct engine *engine, time_ns at)
 {
     if (!advance(engine, at))
         return;
-    if (engine->nodes != NULL)
-        engine_nodes_due(engine);
+    EACH_PART(engine, instant)(engine);
     if (!take_events(engine))
         foresee(engine);
-    if (engine->nodes != NULL)
-        engine_nodes_settle(engine);
+    EACH_PART(engine, settle)(engine);
     take_submissions(engine);
     const bool has_cycle = engine->cycle_due <= at && !error_is(engine->error);
     if (has_cycle)
@@ -412,10 +418,7 @@ static void release(struct engine *engine)
     }
     engine_release_paces(engine);
     engine_activity_release(engine);
-    engine_monitor_release(engine);
-    engine_nodes_release(engine);
-    mem_free(engine->faults);
-    mem_free(engine->retries);
+    EACH_PART(engine, release)(engine);
     engine_saves_release(engine);
     engine_spent_release(engine);
     engine_pulls_release(engine);
@@ -477,11 +480,9 @@ static struct error begin(struct engine *engine)
     engine_pulls_open(engine);
     engine_saves_open(engine);
     engine_spent_open(engine);
-    engine_monitor_open(engine);
-    engine_nodes_open(engine);
+    engine_parts_begin(engine);
     TRY(engine_know_typical(engine));
-    if (engine->nodes != NULL)
-        engine_nodes_due(engine);
+    EACH_PART(engine, instant)(engine);
     const struct workload_facts *facts = job_source_facts(config->source);
     offered_begin(&engine->offered, workload_arrivals(facts), config->cluster, TIME_NEVER);
     TRY(engine_loop_open(engine));
@@ -500,7 +501,6 @@ struct error engine_open(struct engine **out, const struct engine_config *config
     engine->cycle_due = TIME_NEVER;
     engine->last_cycle = -1;
     engine->fingerprint = config->seed;
-    engine->has_faults = fault_rates_are_set(&config->world.faults);
     engine->stall.limit = config->world.stall_steps;
     *result = (struct engine_result){0};
     struct error error = begin(engine);

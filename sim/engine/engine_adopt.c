@@ -4,7 +4,6 @@
  * may evict what they start.  Then it is told of what there is by the facts that a live adaptor would use.  Each fact
  * is tested: what the new policy cannot take over ends the run. */
 #include "sim/engine/engine_loop.h"
-#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_state.h"
 
@@ -89,9 +88,10 @@ static struct error adopt_job(struct engine *engine, uint32_t slot, const struct
 
 static void adopt_nodes(struct engine *engine)
 {
-    for (node_id n = 0; engine->nodes != NULL && n < engine->config->cluster->node_count; n++)
-        if (engine->nodes->of[n].state != NODE_UP)
-            port_node_changed(&engine->port, n, (enum node_state)engine->nodes->of[n].state, engine->now);
+    const struct engine_nodes *nodes = engine_nodes_of(engine);
+    for (node_id n = 0; nodes != NULL && n < engine->config->cluster->node_count; n++)
+        if (nodes->of[n].state != NODE_UP)
+            port_node_changed(&engine->port, n, (enum node_state)nodes->of[n].state, engine->now);
 }
 
 static void join_all(struct engine *engine)
@@ -153,8 +153,7 @@ struct error engine_adopt(struct engine *engine, const struct engine_policy *pol
     join_all(engine);
     keep_waits(engine);
     TRY(engine_open_sched(engine, policy, NULL));
-    if (engine->monitor != NULL)
-        engine_monitor_adopts(engine);
+    EACH_PART(engine, adopted)(engine);
     TRY(adopt_gpus(engine));
     TRY(adopt_jobs(engine, source));
     adopt_nodes(engine);

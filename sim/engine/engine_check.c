@@ -1,5 +1,4 @@
 /* The invariants, checked on the world's own books and on the scheduler's. */
-#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/job/closeness.h"
@@ -149,9 +148,11 @@ void engine_check_instant(struct engine *engine)
     const char *spent = engine_spent_check(engine);
     if (spent != NULL)
         broken(engine, spent);
-    const char *nodes = engine->nodes != NULL ? engine_nodes_check(engine) : NULL;
-    if (nodes != NULL)
-        broken(engine, nodes);
+    for (const struct engine_part *const *part = engine->parts; *part != NULL; part++) {
+        const char *broken_law = (*part)->check != NULL ? (*part)->check(engine) : NULL;
+        if (broken_law != NULL)
+            broken(engine, broken_law);
+    }
     if (engine->submitted != waiting + running + engine->ended + engine->rejected)
         broken(engine, "a submitted job is not accounted for");
     if ((uint64_t)engine->levels[LEVEL_PENDING].value != waiting ||

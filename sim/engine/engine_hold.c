@@ -1,7 +1,5 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
 #include "sim/engine/engine_activity.h"
-#include "sim/engine/engine_monitor.h"
-#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -66,10 +64,11 @@ static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, 
     job->row.overhead_gpu_ns += overhead;
     job->row.lost_gpu_ns += lost;
     const time_ns own = spent->write + spent->slowed + first_pull(engine, job, spent);
+    struct sim_loss loss = {
+        .idle = idle, .thrown = thrown, .overhead = overhead, .by_eviction = lost - held_time(job, own)};
     if (engine_is_preemption(job->evict_reason))
-        job->row.preempted_gpu_ns += lost - held_time(job, own);
-    else if (job->evict_reason == REASON_NEIGHBOUR_FAULT)
-        engine_fault_loss(engine, slot_of(engine, job), lost - held_time(job, own));
+        job->row.preempted_gpu_ns += loss.by_eviction;
+    EACH_PART(engine, lost)(engine, slot_of(engine, job), &loss);
 }
 
 static void add_folded(struct sim_folded *sum, struct sim_folded more)
@@ -171,8 +170,7 @@ static void add_pieces(struct engine *engine, struct sim_job *job, const struct 
     job_pieces_add(&job->pieces, pieces, count);
     job->held_milli += milli;
     engine_level(engine, LEVEL_FREE, -milli);
-    if (engine->nodes != NULL)
-        engine_nodes_count(engine, pieces, count, 1);
+    EACH_PART(engine, taken)(engine, pieces, count, 1);
     if (engine->config->is_checked) {
         engine_check_take(engine, pieces, count);
         engine_check_pieces(engine, job);
@@ -187,8 +185,7 @@ static void take_pieces(struct engine *engine, struct sim_job *job, const struct
     const int64_t milli = pieces_gpu_milli(pieces, count);
     job->held_milli -= milli;
     engine_level(engine, LEVEL_FREE, milli);
-    if (engine->nodes != NULL)
-        engine_nodes_count(engine, pieces, count, -1);
+    EACH_PART(engine, taken)(engine, pieces, count, -1);
     if (engine->config->is_checked)
         engine_check_give(engine, pieces, count);
 }
@@ -197,8 +194,7 @@ static void take_all(struct engine *engine, struct sim_job *job)
 {
     if (engine->config->is_checked)
         engine_check_give(engine, job_pieces_all(&job->pieces), job->pieces.piece_count);
-    if (engine->nodes != NULL)
-        engine_nodes_count(engine, job_pieces_all(&job->pieces), job->pieces.piece_count, -1);
+    EACH_PART(engine, taken)(engine, job_pieces_all(&job->pieces), job->pieces.piece_count, -1);
     job_pieces_clear(&job->pieces);
     engine_level(engine, LEVEL_FREE, job->held_milli);
     job->held_milli = 0;
@@ -220,8 +216,9 @@ static void push_end(struct engine *engine, uint32_t slot)
     }
     if (is_killed && job->limit < end - job->running_since)
         end = job->running_since + job->limit;
-    if (engine->faults != NULL)
-        end = engine_fault_before(engine, slot, end);
+    struct sim_next next = {.end = end, .due = due};
+    EACH_PART(engine, plan)(engine, slot, &next);
+    end = next.end;
     if (__builtin_expect(due < end, false)) {
         event_queue_push(&engine->events, due > engine->now ? due : engine->now, EVENT_CHECKPOINT, slot,
                          job->generation);
@@ -309,8 +306,7 @@ static void begin_run(struct engine *engine, uint32_t slot)
                    speed_of(engine, job));
     if (engine_has_phases(engine))
         engine_saves_begin(engine, slot, is_first);
-    if (engine->monitor != NULL)
-        engine_monitor_begins(engine, slot);
+    EACH_PART(engine, runs)(engine, slot, is_first);
 }
 
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count, decision_id decision)
@@ -334,8 +330,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
-    if (engine->monitor != NULL)
-        engine_monitor_came(engine, slot, pieces_gpu_milli(pieces, count));
+    EACH_PART(engine, came)(engine, slot, pieces_gpu_milli(pieces, count));
     engine_hash(engine, EVENT_EFFECT, job->row.id);
     port_job_started(&engine->port, job->row.id, decision, engine->now);
 }
@@ -348,8 +343,7 @@ static void leave_starting(struct engine *engine, const struct sim_change *chang
     if (!change->is_join)
         return;
     engine_level(engine, LEVEL_STARTING, -pieces_gpu_milli(change->pieces, change->piece_count));
-    if (engine->nodes != NULL)
-        engine_nodes_count(engine, change->pieces, change->piece_count, -1);
+    EACH_PART(engine, taken)(engine, change->pieces, change->piece_count, -1);
 }
 
 void engine_drop_changes(struct engine *engine, struct sim_job *job, bool joins_only)
@@ -386,8 +380,7 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     progress_stop(&job->progress, kept);
     if (engine_has_phases(engine))
         engine_saves_stop(engine, slot_of(engine, job));
-    if (engine->monitor != NULL)
-        engine_monitor_stops(engine, slot_of(engine, job));
+    EACH_PART(engine, stops)(engine, slot_of(engine, job));
 }
 
 /* kept: the work of the job that survives. */
@@ -460,7 +453,7 @@ static void part_waiting(struct engine *engine, struct sim_job *job, const struc
         wait_again(job);
 }
 
-void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *change)
+void engine_shrink(struct engine *engine, uint32_t slot, const struct sim_change *change)
 {
     struct sim_job *job = &engine->jobs[slot];
     struct members which = {change->decision, NODE_NONE};
@@ -477,8 +470,7 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
         engine_saves_move(engine, slot);
     if (engine->paces != NULL)
         engine_pace(engine, slot);
-    if (engine->monitor != NULL)
-        engine_monitor_left(engine, slot, change->reason, pieces_gpu_milli(change->pieces, change->piece_count));
+    EACH_PART(engine, left)(engine, slot, pieces_gpu_milli(change->pieces, change->piece_count), change->reason);
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
     port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
@@ -509,22 +501,22 @@ void engine_join_due(struct engine *engine, uint32_t slot)
     }
 }
 
-void engine_part_due(struct engine *engine, uint32_t slot)
+void engine_shrink_due(struct engine *engine, uint32_t slot)
 {
     struct sim_change change;
     while (take_due(engine, &engine->jobs[slot], false, &change)) {
-        engine_part(engine, slot, &change);
+        engine_shrink(engine, slot, &change);
         mem_free(change.pieces);
     }
 }
 
-void engine_part_saved(struct engine *engine, uint32_t slot)
+void engine_shrink_saved(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
     for (uint32_t i = 0; i < job->change_count; i++)
         if (job->changes[i].awaits_save)
             job->changes[i].due = engine->now;
-    engine_part_due(engine, slot);
+    engine_shrink_due(engine, slot);
 }
 
 /* ---- All members go ---- */
@@ -546,9 +538,19 @@ void engine_leave(struct engine *engine, uint32_t slot)
     if (engine->paces != NULL)
         engine_pace(engine, slot);
     engine_step(job, STEP_LEFT);
-    if (engine->monitor != NULL)
-        engine_monitor_left(engine, slot, job->evict_reason, held_milli);
+    EACH_PART(engine, left)(engine, slot, held_milli, job->evict_reason);
     port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
+}
+
+void engine_take(struct engine *engine, uint32_t slot, enum reason reason)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    if (job->state == LIFE_RUNNING)
+        port_tell(
+            &engine->port,
+            &(struct fact){.kind = FACT_JOB_LEAVING, .now = engine->now, .id = job->row.id, .which = MEMBERS_ALL});
+    job->evict_reason = (uint8_t)reason;
+    engine_leave(engine, slot);
 }
 
 void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
@@ -567,8 +569,7 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
     job->progress.work = job->progress.saved = work;
     if (engine_has_phases(engine))
         engine_saves_stop(engine, slot);
-    if (engine->monitor != NULL)
-        engine_monitor_stops(engine, slot);
+    EACH_PART(engine, stops)(engine, slot);
 }
 
 void engine_close_job(struct engine *engine, struct sim_job *job)

@@ -1,10 +1,7 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
 #include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_loop.h"
-#include "sim/engine/engine_monitor.h"
-#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_pulls.h"
-#include "sim/engine/engine_retries.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -166,8 +163,8 @@ static void push_change(struct engine *engine, uint32_t slot, const struct decis
         pieces[i] = decision->pieces[i];
     if (is_join)
         engine_level(engine, LEVEL_STARTING, pieces_gpu_milli(pieces, decision->piece_count));
-    if (is_join && engine->nodes != NULL)
-        engine_nodes_count(engine, pieces, decision->piece_count, 1);
+    if (is_join)
+        EACH_PART(engine, taken)(engine, pieces, decision->piece_count, 1);
     MEM_GROW(job->changes, job->change_capacity, (size_t)job->change_count + 1);
     job->changes[job->change_count++] =
         (struct sim_change){.due = due,
@@ -273,8 +270,7 @@ static void note_rejected(struct engine *engine, uint32_t slot, const struct wai
 void engine_apply(struct engine *engine, const struct decision *decision)
 {
     uint32_t slot = engine->slot_of[decision->job];
-    if (engine->monitor != NULL)
-        engine_monitor_decided(engine, slot, decision);
+    EACH_PART(engine, decided)(engine, slot, decision);
     switch (decision->kind) {
     case DECISION_START:
         apply_start(engine, slot, decision);
@@ -307,10 +303,9 @@ void engine_apply(struct engine *engine, const struct decision *decision)
 
 static void on_end(struct engine *engine, uint32_t slot)
 {
-    if (engine->faults != NULL && engine_fault_strikes(engine, slot))
-        return;
-    if (engine->retries != NULL && engine_retry_fails(engine, slot))
-        return;
+    for (const struct engine_part *const *part = engine->parts; *part != NULL; part++)
+        if ((*part)->strikes != NULL && (*part)->strikes(engine, slot))
+            return;
     struct sim_job *job = &engine->jobs[slot];
     const wide_ns work = progress_work_at(&job->progress, engine->now);
     const bool is_done = progress_is_done(&job->progress, work);
@@ -335,7 +330,7 @@ static void on_evicted(struct engine *engine, uint32_t slot)
         engine_leave(engine, slot);
         return;
     }
-    engine_part_due(engine, slot);
+    engine_shrink_due(engine, slot);
 }
 
 void engine_event(struct engine *engine, const struct event *event)
@@ -359,7 +354,7 @@ void engine_event(struct engine *engine, const struct event *event)
     }
     if (event_kind(event) == EVENT_TIMER) {
         engine->event_count++;
-        engine_monitor_event(engine, event->subject);
+        engine_part_of(engine, EVENT_TIMER)->event(engine, event);
         return; /* it wants its own cycle */
     }
     if (engine_is_stale(engine, event))

@@ -1,8 +1,6 @@
 /* What the world and the scheduler know of a job from its declaration.  It is noted when the job is submitted. */
 #include "sim/engine/engine_activity.h"
-#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
-#include "sim/engine/engine_retries.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
@@ -65,13 +63,22 @@ static char *own_name(const struct job *job)
     return job->name != NULL ? mem_copy_text(job->name) : NULL;
 }
 
+static time_ns longest_attempt(const struct job_truth *truth)
+{
+    time_ns longest = truth->duration;
+    for (uint32_t i = 0; truth->failures != NULL && i < truth->failures->count; i++)
+        if (truth->failures->work[i] > longest)
+            longest = truth->failures->work[i];
+    return longest;
+}
+
 /* The run time that the scheduler is told: declared by the submitter, or an estimate by the world's setting. */
 static time_ns told_estimate(const struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
     const struct estimates *estimates = &engine->config->world.estimates;
     if (estimates->kind == ESTIMATES_AS_DECLARED)
         return job->estimate;
-    return estimates_make(estimates, engine->config->seed, job->id, engine_retry_longest(truth), job->estimate);
+    return estimates_make(estimates, engine->config->seed, job->id, longest_attempt(truth), job->estimate);
 }
 
 /* Every field is named, so that none is written twice. */
@@ -211,11 +218,12 @@ static void fill_as_asked(struct engine *engine, uint32_t slot, const struct job
     engine_pace_asks(engine, slot, job, truth, groups);
 }
 
-static void fill_faults(struct engine *engine, uint32_t slot, const struct job *job)
+static void tell_parts(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
     struct job_group groups[JOB_GROUPS_MAX];
     map_pieces(engine, job, groups);
-    engine_fault_asks(engine, slot, job, groups);
+    const struct job_asked asked = {.job = job, .truth = truth, .got = groups};
+    EACH_PART(engine, submitted)(engine, slot, &asked);
 }
 
 /* With the estimate and the checkpoint plan that the world makes, if it makes them; and not preemptible, if the policy
@@ -235,22 +243,28 @@ const struct job *engine_told(const struct engine *engine, const struct job *job
     return room;
 }
 
+static bool is_wanted(const struct engine *engine, const struct job *job, const struct job_truth *truth)
+{
+    for (const struct engine_part *const *part = engine->sleepers; *part != NULL; part++)
+        if ((*part)->wants(engine, job, truth))
+            return true;
+    return false;
+}
+
 void engine_know(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
     fill_job(engine, &engine->jobs[slot], job, truth);
-    if (truth->failures != NULL || engine->retries != NULL)
-        engine_retry_asks(engine, slot, truth);
+    if (engine->sleepers[0] != NULL && is_wanted(engine, job, truth))
+        engine_parts_wake(engine, job, truth);
     const struct policy_config *policy = engine->policy;
     if (policy != NULL && policy->sharing->map != NULL)
         fill_pieces(engine, slot, job, truth);
     else
         fill_as_asked(engine, slot, job, truth);
-    if (engine->has_faults)
-        fill_faults(engine, slot, job);
     if (engine_has_phases(engine))
         engine_saves_asks(engine, slot, job, truth);
     if (engine->spendings != NULL)
         engine_spent_asks(engine, slot);
-    if (engine->monitor != NULL)
-        engine_monitor_asks(engine, slot);
+    if (engine->parts[0] != NULL)
+        tell_parts(engine, slot, job, truth);
 }

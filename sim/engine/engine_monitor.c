@@ -1,6 +1,17 @@
-/* The monitor of the world; see sim/engine/engine_monitor.h. */
-#include "sim/engine/engine_monitor.h"
-
+/* The monitor of the world, a part: it measures jobs that run, and tells the scheduler.
+ *
+ * Each period it takes the mean SM activity of each job over the window since the last period, or since the job came to
+ * run; after the delay of world.monitor the scheduler is told (sched_job_observed), then there is a cycle.
+ *
+ * Laws
+ *  - Only readings of sim/monitor/monitor.h are told: of jobs that still run, in the run that the window lies in.
+ *  - A job is told of if the policy wants to know about its class (idle_listens), or facts are recorded, or another
+ *    program decides.  There is a cycle only if the policy wants to know, or another program decides whose policy is
+ *    not known; so a listener changes nothing.
+ *  - The mean is exact for jobs with an activity of their own (sim/engine/engine_activity.h).  For others, whose
+ *    activity is constant, it is the present one, at their present pace; no reading if their activity is not known.
+ *
+ * It counts what idle policies did, with the truth at hand (struct idle_row). */
 #include <assert.h>
 #include <string.h>
 
@@ -39,20 +50,23 @@ struct monitor {
     uint64_t tick;
 };
 
-void engine_monitor_open(struct engine *engine)
+static struct monitor *monitor_of(const struct engine *engine)
 {
-    if (engine->config->world.monitor.period > 0)
-        engine->monitor = mem_zalloc(1, sizeof *engine->monitor);
+    return engine->states[PART_monitor];
 }
 
-void engine_monitor_release(struct engine *engine)
+static void *begin(struct engine *engine)
 {
-    if (engine->monitor == NULL)
-        return;
-    mem_free(engine->monitor->of);
-    mem_free(engine->monitor->on);
-    mem_free(engine->monitor->readings);
-    mem_free(engine->monitor);
+    return engine->config->world.monitor.period > 0 ? mem_zalloc(1, sizeof(struct monitor)) : NULL;
+}
+
+static void release(struct engine *engine)
+{
+    struct monitor *monitor = monitor_of(engine);
+    mem_free(monitor->of);
+    mem_free(monitor->on);
+    mem_free(monitor->readings);
+    mem_free(monitor);
 }
 
 /* ---- Jobs ---- */
@@ -61,24 +75,26 @@ void engine_monitor_release(struct engine *engine)
 static void want(const struct engine *engine, uint32_t slot)
 {
     const struct policy_config *policy = engine->policy;
-    struct watched *own = &engine->monitor->of[slot];
+    struct watched *own = &monitor_of(engine)->of[slot];
     const enum job_class class = (enum job_class)engine->jobs[slot].row.class;
     own->wants_cycle =
         policy == NULL ? engine->port.decider != NULL : idle_listens(policy->idle, &policy->idle_config, class);
     own->is_told = own->wants_cycle || engine->port.is_told;
 }
 
-void engine_monitor_asks(struct engine *engine, uint32_t slot)
+static void submitted(struct engine *engine, uint32_t slot, const struct job_asked *asked)
 {
-    struct monitor *monitor = engine->monitor;
+    (void)asked;
+    struct monitor *monitor = monitor_of(engine);
     MEM_GROW(monitor->of, monitor->capacity, (size_t)slot + 1);
     monitor->of[slot] = (struct watched){.run = monitor->of[slot].run};
     want(engine, slot);
 }
 
-void engine_monitor_adopts(struct engine *engine)
+/* Another policy may want to know of other jobs. */
+static void adopted(struct engine *engine)
 {
-    struct monitor *monitor = engine->monitor;
+    struct monitor *monitor = monitor_of(engine);
     for (uint32_t slot = 0; slot < engine->job_used; slot++)
         want(engine, slot);
     for (uint32_t i = monitor->first; i < monitor->reading_count; i++)
@@ -95,24 +111,25 @@ static bool is_of_others(const void *engine, const struct event *event)
     return event_kind(event) != EVENT_TIMER && !engine_is_stale(engine, event);
 }
 
-bool engine_monitor_is_alone(const struct engine *engine)
+/* O(events), if no job runs. */
+static bool is_alone(const struct engine *engine)
 {
-    return engine->monitor->on_count == 0 && !event_queue_has(&engine->events, is_of_others, engine);
+    return monitor_of(engine)->on_count == 0 && !event_queue_has(&engine->events, is_of_others, engine);
 }
 
 /* The next tick on the grid. */
 static void push_tick(struct engine *engine)
 {
     const time_ns period = engine->config->world.monitor.period;
-    engine->monitor->tick = (uint64_t)(engine->now / period) + 1;
-    engine->monitor->ticks = true;
-    push_timer(engine, (time_ns)engine->monitor->tick * period, EVENT_OF_TICK);
+    monitor_of(engine)->tick = (uint64_t)(engine->now / period) + 1;
+    monitor_of(engine)->ticks = true;
+    push_timer(engine, (time_ns)monitor_of(engine)->tick * period, EVENT_OF_TICK);
 }
 
 /* Where the job is in `on`, or belongs. */
 static uint32_t place_of(const struct engine *engine, job_id id)
 {
-    const struct monitor *monitor = engine->monitor;
+    const struct monitor *monitor = monitor_of(engine);
     uint32_t from = 0, to = monitor->on_count;
     while (from < to) {
         const uint32_t middle = from + (to - from) / 2;
@@ -124,9 +141,10 @@ static uint32_t place_of(const struct engine *engine, job_id id)
     return from;
 }
 
-void engine_monitor_begins(struct engine *engine, uint32_t slot)
+static void runs(struct engine *engine, uint32_t slot, bool is_first)
 {
-    struct monitor *monitor = engine->monitor;
+    (void)is_first;
+    struct monitor *monitor = monitor_of(engine);
     struct watched *own = &monitor->of[slot];
     if (own->is_on)
         return;
@@ -143,9 +161,9 @@ void engine_monitor_begins(struct engine *engine, uint32_t slot)
         push_tick(engine);
 }
 
-void engine_monitor_stops(struct engine *engine, uint32_t slot)
+static void stops(struct engine *engine, uint32_t slot)
 {
-    struct monitor *monitor = engine->monitor;
+    struct monitor *monitor = monitor_of(engine);
     struct watched *own = &monitor->of[slot];
     if (!own->is_on)
         return;
@@ -169,7 +187,7 @@ static double mean_of(struct engine *engine, uint32_t slot, const struct watched
 
 static void take(struct engine *engine, uint32_t slot)
 {
-    struct monitor *monitor = engine->monitor;
+    struct monitor *monitor = monitor_of(engine);
     struct watched *own = &monitor->of[slot];
     const struct activity_sums sums = engine_activity_sums(engine, slot);
     const double mean = mean_of(engine, slot, own, sums);
@@ -203,7 +221,7 @@ static void forget_told(struct monitor *monitor)
 
 static void tick(struct engine *engine)
 {
-    struct monitor *monitor = engine->monitor;
+    struct monitor *monitor = monitor_of(engine);
     forget_told(monitor);
     const uint32_t before = monitor->reading_count;
     for (uint32_t i = 0; i < monitor->on_count; i++)
@@ -219,7 +237,7 @@ static void tick(struct engine *engine)
 /* Tell the readings that are due. */
 static void report(struct engine *engine)
 {
-    struct monitor *monitor = engine->monitor;
+    struct monitor *monitor = monitor_of(engine);
     const time_ns until = engine->now - engine->config->world.monitor.delay;
     for (; monitor->first < monitor->reading_count && monitor->readings[monitor->first].observation.until <= until;
          monitor->first++) {
@@ -233,9 +251,9 @@ static void report(struct engine *engine)
     }
 }
 
-void engine_monitor_event(struct engine *engine, uint32_t what)
+static void on_event(struct engine *engine, const struct event *event)
 {
-    if (what == EVENT_OF_TICK)
+    if (event->subject == EVENT_OF_TICK)
         tick(engine);
     else
         report(engine);
@@ -246,9 +264,9 @@ void engine_monitor_event(struct engine *engine, uint32_t what)
 /* A job that is busy so soon after it lost space as idle was disturbed wrongly: ten minutes, assumed. */
 #define DISTURBED_WITHIN (600 * TIME_NS_PER_S)
 
-void engine_monitor_decided(struct engine *engine, uint32_t slot, const struct decision *decision)
+static void decided(struct engine *engine, uint32_t slot, const struct decision *decision)
 {
-    struct idle_row *row = &engine->monitor->of[slot].row;
+    struct idle_row *row = &monitor_of(engine)->of[slot].row;
     if (decision->kind == DECISION_NOTIFY) {
         row->notified++;
         return;
@@ -279,9 +297,9 @@ static void settle_given(const struct engine *engine, struct watched *own)
     own->given_since = engine->now;
 }
 
-void engine_monitor_left(struct engine *engine, uint32_t slot, uint8_t reason, int64_t milli)
+static void left(struct engine *engine, uint32_t slot, int64_t milli, uint8_t reason)
 {
-    struct watched *own = &engine->monitor->of[slot];
+    struct watched *own = &monitor_of(engine)->of[slot];
     if (reason != REASON_IDLE)
         return;
     settle_given(engine, own);
@@ -289,19 +307,33 @@ void engine_monitor_left(struct engine *engine, uint32_t slot, uint8_t reason, i
     own->given_until = time_after(engine->now, life_left(engine, &engine->jobs[slot]));
 }
 
-void engine_monitor_came(struct engine *engine, uint32_t slot, int64_t milli)
+static void came(struct engine *engine, uint32_t slot, int64_t milli)
 {
-    struct watched *own = &engine->monitor->of[slot];
+    struct watched *own = &monitor_of(engine)->of[slot];
     if (own->given_milli == 0)
         return;
     settle_given(engine, own);
     own->given_milli = own->given_milli > milli ? own->given_milli - milli : 0;
 }
 
-const struct idle_row *engine_monitor_row(struct engine *engine, uint32_t slot)
+static void row(struct engine *engine, uint32_t slot, struct job_row *out)
 {
-    struct watched *own = &engine->monitor->of[slot];
+    struct watched *own = &monitor_of(engine)->of[slot];
     settle_given(engine, own);
     own->given_milli = 0;
-    return &own->row;
+    out->idle = &own->row;
 }
+
+const struct engine_part engine_part_monitor = {.begin = begin,
+                                                .adopted = adopted,
+                                                .release = release,
+                                                .events = 1u << EVENT_TIMER,
+                                                .event = on_event,
+                                                .is_alone = is_alone,
+                                                .submitted = submitted,
+                                                .decided = decided,
+                                                .runs = runs,
+                                                .stops = stops,
+                                                .came = came,
+                                                .left = left,
+                                                .row = row};

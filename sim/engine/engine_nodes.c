@@ -5,24 +5,22 @@ static const struct capacity_table *table_of(const struct engine *engine)
     return &engine->config->world.capacity;
 }
 
-void engine_nodes_open(struct engine *engine)
+static void *begin(struct engine *engine)
 {
     const struct cluster *cluster = engine->config->cluster;
     if (table_of(engine)->count == 0)
-        return;
+        return NULL;
     struct engine_nodes *nodes = mem_zalloc(1, sizeof *nodes);
     nodes->of = mem_zalloc(cluster->node_count, sizeof *nodes->of); /* all are NODE_UP */
     nodes->in_service = mem_zalloc(cluster->pool_count, sizeof *nodes->in_service);
     for (uint32_t p = 0; p < cluster->pool_count; p++)
         nodes->in_service[p] = cluster->pools[p].node_count;
-    engine->nodes = nodes;
+    return nodes;
 }
 
-void engine_nodes_release(struct engine *engine)
+static void release(struct engine *engine)
 {
-    struct engine_nodes *nodes = engine->nodes;
-    if (nodes == NULL)
-        return;
+    struct engine_nodes *nodes = engine_nodes_of(engine);
     mem_free(nodes->of);
     mem_free(nodes->in_service);
     mem_free(nodes->emptied);
@@ -33,7 +31,7 @@ void engine_nodes_release(struct engine *engine)
 
 void engine_node_set(struct engine *engine, node_id node, enum node_state state)
 {
-    struct sim_node *own = &engine->nodes->of[node];
+    struct sim_node *own = &engine_nodes_of(engine)->of[node];
     const bool was_up = own->state == NODE_UP, is_up = state == NODE_UP;
     if (own->state == state)
         return;
@@ -48,9 +46,9 @@ void engine_node_set(struct engine *engine, node_id node, enum node_state state)
     engine_want_cycle(engine, engine->now);
 }
 
-void engine_nodes_count(struct engine *engine, const struct piece *pieces, uint32_t count, int sign)
+static void taken(struct engine *engine, const struct piece *pieces, uint32_t count, int sign)
 {
-    struct engine_nodes *nodes = engine->nodes;
+    struct engine_nodes *nodes = engine_nodes_of(engine);
     for (uint32_t i = 0; i < count; i++) {
         const node_id n = pieces[i].node;
         struct sim_node *own = &nodes->of[n];
@@ -68,9 +66,9 @@ void engine_nodes_count(struct engine *engine, const struct piece *pieces, uint3
     }
 }
 
-void engine_nodes_settle(struct engine *engine)
+static void settle(struct engine *engine)
 {
-    struct engine_nodes *nodes = engine->nodes;
+    struct engine_nodes *nodes = engine_nodes_of(engine);
     for (uint32_t i = 0; i < nodes->emptied_count; i++) {
         struct sim_node *own = &nodes->of[nodes->emptied[i]];
         own->is_listed = false;
@@ -90,7 +88,7 @@ static time_ns step_at(const struct engine *engine, uint32_t step)
 static void resize_pool(struct engine *engine, uint32_t pool, uint32_t count)
 {
     const struct node_pool *of = &engine->config->cluster->pools[pool];
-    struct engine_nodes *nodes = engine->nodes;
+    struct engine_nodes *nodes = engine_nodes_of(engine);
     while (nodes->in_service[pool] > count) {
         const node_id node = of->first + --nodes->in_service[pool];
         engine_node_set(engine, node, engine_node_is_empty(&nodes->of[node]) ? NODE_ABSENT : NODE_DRAINING);
@@ -109,10 +107,10 @@ static bool is_overtaken(const struct engine *engine, uint32_t step)
     return false;
 }
 
-void engine_nodes_due(struct engine *engine)
+static void instant(struct engine *engine)
 {
     const struct capacity_table *table = table_of(engine);
-    struct engine_nodes *nodes = engine->nodes;
+    struct engine_nodes *nodes = engine_nodes_of(engine);
     for (; nodes->next < table->count && step_at(engine, nodes->next) <= engine->now; nodes->next++) {
         const struct capacity_step *step = &table->steps[nodes->next];
         if (step->nodes != nodes->in_service[step->pool] && !is_overtaken(engine, nodes->next))
@@ -120,11 +118,19 @@ void engine_nodes_due(struct engine *engine)
     }
 }
 
-time_ns engine_nodes_next(const struct engine *engine)
+static time_ns next(const struct engine *engine)
 {
     const bool is_needed = engine->config->world.end != TIME_NEVER || engine->has_next ||
                            engine->submitted > engine->ended + engine->rejected;
-    if (engine->nodes->next == table_of(engine)->count || !is_needed)
+    if (engine_nodes_of(engine)->next == table_of(engine)->count || !is_needed)
         return TIME_NEVER;
-    return step_at(engine, engine->nodes->next);
+    return step_at(engine, engine_nodes_of(engine)->next);
 }
+
+const struct engine_part engine_part_nodes = {.begin = begin,
+                                              .release = release,
+                                              .check = engine_nodes_check,
+                                              .next = next,
+                                              .instant = instant,
+                                              .settle = settle,
+                                              .taken = taken};

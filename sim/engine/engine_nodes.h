@@ -1,12 +1,7 @@
-/* sim/engine/engine_nodes.h -- nodes whose state changes while the run goes on, and the recorded size of the cluster.
+/* sim/engine/engine_nodes.h -- nodes whose state changes while the run goes on, and the recorded size of the cluster: a part.
  *
  * A node is up, draining or absent (enum node_state).  A node that goes out of service takes no more jobs.  It drains
  * while jobs hold something there, or are about to start there; these run to their end.  Then it is absent.
- *
- *   engine_nodes_open(engine);            before the first instant
- *   engine_nodes_due(engine);             at each instant, first: nodes come and go as world.capacity says
- *   engine_nodes_count(engine, pieces, count, 1);      jobs take space
- *   engine_nodes_settle(engine);          after the events of an instant: nodes that are empty now become absent
  *
  * world.capacity says how many nodes of a pool are in service: these are its first nodes.  So the nodes with the
  * highest numbers leave first and come back last, and all policies see the same nodes at the same times.  If the
@@ -29,7 +24,7 @@
 
 struct sim_node {
     uint8_t state;       /* enum node_state */
-    bool is_listed;      /* in engine->emptied */
+    bool is_listed;      /* in `emptied` */
     uint32_t members;    /* of jobs that hold something on it, or start there */
     int64_t taken_milli; /* GPUs that these hold or are about to hold */
 };
@@ -37,29 +32,21 @@ struct sim_node {
 struct engine_nodes {
     struct sim_node *of;  /* by node_id */
     uint32_t *in_service; /* by pool: nodes, the first ones */
-    node_id *emptied;     /* nodes that may have become empty, for engine_nodes_settle */
+    node_id *emptied;     /* nodes that may have become empty during this instant */
     size_t emptied_capacity;
     uint32_t emptied_count;
     uint32_t next; /* step of world.capacity */
 };
 
-/* Nothing, if the size is constant.  The source is open.  Steps up to time 0 are made by engine_nodes_due. */
-void engine_nodes_open(struct engine *engine);
-void engine_nodes_release(struct engine *engine);
+static inline struct engine_nodes *engine_nodes_of(const struct engine *engine) /* NULL: all are up all the time */
+{
+    return engine->states[PART_nodes];
+}
 
 /* Give the node another state: tell the scheduler, and count its GPUs.  O(GPUs of the node). */
 void engine_node_set(struct engine *engine, node_id node, enum node_state state);
 
-/* Below: only if engine->nodes is not NULL. */
-void engine_nodes_due(struct engine *engine);
-/* When the size changes next; TIME_NEVER: never, or not before the run is over. */
-time_ns engine_nodes_next(const struct engine *engine);
-/* Pieces are taken (sign 1) or given back (-1). */
-void engine_nodes_count(struct engine *engine, const struct piece *pieces, uint32_t count, int sign);
-void engine_nodes_settle(struct engine *engine);
-
-/* The law that is broken now; NULL: none.  engine_nodes_check.c. */
-const char *engine_nodes_check(const struct engine *engine);
+const char *engine_nodes_check(const struct engine *engine); /* engine_nodes_check.c: the hook `check` of the part */
 
 static inline bool engine_node_is_empty(const struct sim_node *node)
 {
@@ -69,12 +56,13 @@ static inline bool engine_node_is_empty(const struct sim_node *node)
 /* GPUs on it that no job holds or is about to hold. */
 static inline int64_t engine_node_unheld(const struct engine *engine, node_id node)
 {
-    return (int64_t)cluster_node_gpus(engine->config->cluster, node) * GPU_MILLI - engine->nodes->of[node].taken_milli;
+    return (int64_t)cluster_node_gpus(engine->config->cluster, node) * GPU_MILLI -
+           engine_nodes_of(engine)->of[node].taken_milli;
 }
 
 static inline bool engine_node_is_up(const struct engine *engine, node_id node)
 {
-    return engine->nodes == NULL || engine->nodes->of[node].state == NODE_UP;
+    return engine_nodes_of(engine) == NULL || engine_nodes_of(engine)->of[node].state == NODE_UP;
 }
 
 #endif

@@ -5,7 +5,7 @@ const char *engine_nodes_check(const struct engine *engine)
 {
     int64_t absent = 0, held = 0, starting = 0;
     for (node_id n = 0; n < engine->config->cluster->node_count; n++) {
-        const struct sim_node *own = &engine->nodes->of[n];
+        const struct sim_node *own = &engine_nodes_of(engine)->of[n];
         if (own->state != NODE_UP)
             absent += engine_node_unheld(engine, n);
         if (own->state == NODE_ABSENT && !engine_node_is_empty(own))

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "sim/engine/engine_loop.h"
-#include "sim/engine/engine_monitor.h"
 #include "sim/engine/engine_pulls.h"
 #include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
@@ -29,11 +28,6 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
 {
     const struct job_row *row = &job->row;
     struct job_row named;
-    if (engine->faults != NULL) {
-        named = *row;
-        named.faults = engine_fault_row(engine, (uint32_t)(job - engine->jobs));
-        row = &named;
-    }
     if (row->name == NULL && job->trace_id != row->id) {
         engine->number.length = 0;
         buffer_int(&engine->number, job->trace_id);
@@ -48,9 +42,9 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
             named.pulls = engine_pulls_row(engine, (uint32_t)(job - engine->jobs));
         row = &named;
     }
-    if (engine->monitor != NULL) {
+    if (engine->parts[0] != NULL) {
         named = *row;
-        named.idle = engine_monitor_row(engine, (uint32_t)(job - engine->jobs));
+        EACH_PART(engine, row)(engine, (uint32_t)(job - engine->jobs), &named);
         row = &named;
     }
     EMIT(engine, on_job, row);

@@ -385,7 +385,7 @@ static void saved_to_leave(struct engine *engine, uint32_t slot)
         return;
     }
     written(engine, slot);
-    engine_part_saved(engine, slot);
+    engine_shrink_saved(engine, slot);
 }
 
 /* It would write now, but the whole job leaves meanwhile. */

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "policies/jobs/member_kinds.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/engine_part.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/port.h"
 #include "sim/engine/stall.h"
@@ -113,13 +114,9 @@ struct sim_saves;    /* of one job; see engine_saves.h */
 struct engine_pulls; /* of all jobs; see engine_pulls.h */
 struct storage;      /* sim/storage/storage.h */
 struct sim_activity; /* of one job; see engine_activity.h */
-struct monitor;      /* see engine_monitor.h */
 struct gpu_clients;  /* of one GPU; see engine_clients.c */
 struct network;      /* sim/network/network.h */
-struct sim_fault;    /* of one job; see engine_faults.c */
-struct sim_retry;    /* of one job; see engine_retries.h */
 struct sim_spending; /* of one job; see engine_spent.h */
-struct engine_nodes; /* of all nodes; see engine_nodes.h */
 
 enum level_id {
     LEVEL_PENDING,
@@ -140,6 +137,9 @@ enum level_id {
 struct engine {
     const struct engine_config *config;
     struct engine_result *result;
+    const struct engine_part *parts[PART_COUNT + 1];    /* those that the world configures, in order; then NULL */
+    const struct engine_part *sleepers[PART_COUNT + 1]; /* those that a job may want; then NULL */
+    void *states[PART_COUNT];                           /* of parts, by enum engine_part_id; NULL: not configured */
     const struct policy_config *policy; /* that decides, or by whose sharing jobs get pieces; NULL: none is known */
     const struct record_sink *sinks;
     size_t sink_count;
@@ -191,7 +191,6 @@ struct engine {
     bool has_next;
     struct engine_loop *loop; /* sim/engine/engine_loop.h; NULL: the loop is open */
     bool has_reserved;        /* space was reserved for some job */
-    bool has_faults;          /* the world says that jobs have faults */
     bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
     struct link_place *places; /* scratch */
     size_t place_capacity;
@@ -205,16 +204,11 @@ struct engine {
     uint32_t *active_slots; /* of jobs that run and have an activity, in any order */
     size_t active_slot_capacity;
     uint32_t active_slot_count;
-    struct monitor *monitor;     /* NULL: the world has none */
     struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
     uint64_t pace_changes;       /* how often clients came or went */
     struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
     struct fabric_use *uses;     /* scratch: of the links of a job */
     size_t use_capacity;
-    struct sim_fault *faults;  /* by slot; NULL: jobs have no faults */
-    struct sim_retry *retries; /* by slot, below retry_capacity; NULL: no job has recorded attempts */
-    size_t retry_capacity;
-    size_t fault_capacity;
     struct engine_pulls *pulls; /* NULL: no cold starts */
     struct sim_saves *saves;    /* by slot; NULL: checkpoints are free, and there are no cold starts */
     size_t saves_capacity;
@@ -229,7 +223,6 @@ struct engine {
     struct level spent[SPENT_COUNT]; /* of jobs that run, in units of engine_spent.h; no useful or lost ones */
     struct level spent_short;        /* what jobs that run fall short of full speed, by their progress */
     wide_ns spent_lost;
-    struct engine_nodes *nodes;        /* NULL: all nodes are up all the time */
     struct sim_gpu *gpus;              /* by gpu_id; NULL: no GPU was repartitioned yet */
     uint16_t *gpu_used;                /* if is_checked: milli by gpu_id, counted apart from the scheduler */
     time_ns from;                      /* when rows began: 0, or the moment of a fork */
@@ -256,6 +249,11 @@ static inline bool engine_charges(const struct engine *engine)
     return engine_has_phases(engine) && engine->config->world.checkpoints.cost != CHECKPOINTS_FREE;
 }
 
+/* Parts: engine_parts.c */
+void engine_parts_begin(struct engine *engine); /* before the first job */
+/* A job comes: begin the parts that it wants and that have not begun. */
+void engine_parts_wake(struct engine *engine, const struct job *job, const struct job_truth *truth);
+
 /* Time: engine.c */
 void engine_want_cycle(struct engine *engine, time_ns at);
 void engine_note_reserved(struct engine *engine);        /* what the scheduler reserves by now */
@@ -271,6 +269,26 @@ static inline void engine_level(struct engine *engine, enum level_id id, int64_t
     engine->levels[id].excess += (__int128)delta * engine->now;
 }
 
+/* When a part acts next without an event; TIME_NEVER: none does. */
+static inline time_ns engine_parts_next(const struct engine *engine)
+{
+    time_ns next = TIME_NEVER;
+    for (const struct engine_part *const *part = engine->parts; *part != NULL; part++) {
+        const time_ns at = (*part)->next != NULL ? (*part)->next(engine) : TIME_NEVER;
+        next = at < next ? at : next;
+    }
+    return next;
+}
+
+/* The part whose events these are. */
+static inline const struct engine_part *engine_part_of(const struct engine *engine, enum event_kind kind)
+{
+    const struct engine_part *const *part = engine->parts;
+    while (*part != NULL && ((*part)->events >> kind & 1) == 0)
+        part++;
+    return *part;
+}
+
 static inline void engine_step(struct sim_job *job, enum life_step what)
 {
     enum life_state next = life_next((enum life_state)job->state, what);
@@ -284,14 +302,16 @@ void engine_begin_wait(struct engine *engine, struct sim_job *job);
 void engine_end_wait(struct engine *engine, struct sim_job *job);
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
                  decision_id decision); /* a START or growth takes effect */
-void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *change); /* a shrink takes effect */
-void engine_leave(struct engine *engine, uint32_t slot);                                 /* all members have left */
+void engine_shrink(struct engine *engine, uint32_t slot, const struct sim_change *change); /* a shrink takes effect */
+void engine_leave(struct engine *engine, uint32_t slot);                                   /* all members have left */
 void engine_let_go(struct engine *engine, uint32_t slot,
                    wide_ns work); /* it ends, with this work: book its last attempt, give back its space */
-void engine_join_due(struct engine *engine, uint32_t slot); /* make the joins that are due */
-void engine_part_due(struct engine *engine, uint32_t slot); /* make the shrinks that are due */
+void engine_join_due(struct engine *engine, uint32_t slot);   /* make the joins that are due */
+void engine_shrink_due(struct engine *engine, uint32_t slot); /* make the shrinks that are due */
 /* The checkpoint for which some members wait is written: they leave. */
-void engine_part_saved(struct engine *engine, uint32_t slot);
+void engine_shrink_saved(struct engine *engine, uint32_t slot);
+/* The job loses all members at once, without a decision of the scheduler. */
+void engine_take(struct engine *engine, uint32_t slot, enum reason reason);
 void engine_drop_changes(struct engine *engine, struct sim_job *job, bool joins_only);
 void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: book what it did */
 
@@ -317,16 +337,6 @@ bool engine_pace_has(const struct engine *engine, uint32_t slot); /* may it run 
 /* milli-GPU x milli activity of what it holds, at its pace, if its SM activity is `level` of 1000 at full speed. */
 int64_t engine_pace_busy(const struct engine *engine, uint32_t slot, uint32_t level);
 void engine_release_paces(struct engine *engine);
-
-/* Faults of jobs: engine_faults.c, engine_strike.c.  All but the first are called only if `faults` is not NULL. */
-/* A job was submitted; got: the pieces that its groups get. */
-void engine_fault_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got);
-time_ns engine_fault_before(const struct engine *engine, uint32_t slot, time_ns end); /* when it strikes, or `end` */
-bool engine_fault_strikes(struct engine *engine, uint32_t slot);                      /* if one is due; false: none */
-void engine_fault_loss(struct engine *engine, uint32_t slot, int64_t lost_gpu_ns);    /* by a neighbour's fault */
-/* The job loses all members at once, without a decision of the scheduler; also called without faults. */
-void engine_fault_take(struct engine *engine, uint32_t slot, enum reason reason);
-const struct fault_row *engine_fault_row(const struct engine *engine, uint32_t slot);
 
 /* Declarations: engine_know.c */
 /* Note in the slot what follows from the declaration of a job. */

@@ -8,7 +8,6 @@
 
 #include "policies/explain.h"
 #include "sim/engine/engine_loop.h"
-#include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_state.h"
 
 enum { NAMED_MAX = 3 };
@@ -18,8 +17,7 @@ enum { NAMED_MAX = 3 };
 static bool is_drained(const struct engine *engine)
 {
     return engine->cycle_due == TIME_NEVER && !engine->has_next && engine->events.count == 0 &&
-           (engine->loop == NULL || engine_loop_is_over(engine)) &&
-           (engine->nodes == NULL || engine_nodes_next(engine) == TIME_NEVER);
+           (engine->loop == NULL || engine_loop_is_over(engine)) && engine_parts_next(engine) == TIME_NEVER;
 }
 
 /* Do all jobs that are left wait?  *oldest: since when the first of them does; TIME_NEVER: none is left. */

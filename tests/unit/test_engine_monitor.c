@@ -1,4 +1,4 @@
-/* The monitor of the world (sim/engine/engine_monitor.h): what it measures, what the scheduler knows of it, and what
+/* The monitor of the world (sim/engine/engine_monitor.c): what it measures, what the scheduler knows of it, and what
  * its idle policies did. */
 #include <stdio.h>
 
