@@ -5,10 +5,7 @@
 #include <stddef.h>
 
 #include "base/random.h"
-#include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_loop.h"
-#include "sim/engine/engine_pulls.h"
-#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/engine/row_limit.h"
@@ -36,7 +33,7 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
 
 void engine_carry_to(struct engine *engine, time_ns at)
 {
-    engine_activity_to(engine, at);
+    EACH_PART(engine, carry)(engine, at);
     engine_spent_to(engine, at);
 }
 
@@ -164,10 +161,6 @@ bool engine_is_stale(const struct engine *engine, const struct event *event)
     switch (event_kind(event)) {
     case EVENT_NODE:
         return false;
-    case EVENT_STORAGE:
-        return event->generation != engine->storage_generation;
-    case EVENT_PULLS:
-        return !engine_pulls_are_due(engine, event->generation);
     case EVENT_END:
     case EVENT_CHECKPOINT:
         return event->generation != engine->jobs[event->subject].generation;
@@ -258,7 +251,7 @@ static void drop_stale(struct engine *engine)
     while (event_queue_time(&engine->events) <= engine->config->world.end && engine->events.count > 0 &&
            engine_is_stale(engine, &engine->events.heap[0])) {
         const struct event event = event_queue_pop(&engine->events);
-        engine->event_count += event_kind(&event) == EVENT_STORAGE || event_kind(&event) == EVENT_PULLS;
+        engine->event_count += engine_is_of_parts(&event);
     }
 }
 
@@ -416,12 +409,8 @@ static void release(struct engine *engine)
         mem_free(engine->jobs[s].after);
         mem_free(engine->jobs[s].close);
     }
-    engine_release_paces(engine);
-    engine_activity_release(engine);
     EACH_PART(engine, release)(engine);
-    engine_saves_release(engine);
     engine_spent_release(engine);
-    engine_pulls_release(engine);
     engine_loop_release(engine);
     offered_release(&engine->offered);
     mem_free(engine->places);
@@ -477,8 +466,6 @@ static struct error begin(struct engine *engine)
     if (config->is_checked)
         engine->gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine->gpu_used);
     set_sinks(engine, config->sinks, config->sink_count);
-    engine_pulls_open(engine);
-    engine_saves_open(engine);
     engine_spent_open(engine);
     engine_parts_begin(engine);
     TRY(engine_know_typical(engine));

@@ -9,7 +9,7 @@
  * the grace is too short it works until the grace ends and falls back to its last periodic checkpoint.  Without any
  * checkpoint it leaves at once and starts from nothing.  Grace 0 is a kill: the job leaves at once and falls back to
  * its last periodic checkpoint.  Periodic checkpoints are part of the recorded run time; there is one after each
- * interval of reference work.  Where world.checkpoints charges them, all of this takes time: sim/engine/engine_saves.h.
+ * interval of reference work.  Where world.checkpoints charges them, all of this takes time: sim/engine/engine_saves.c.
  *
  * Members.  A job runs, and counts as running, while every set of its members has its minimum.  With fewer it holds
  * its GPUs, idles and waits (timeline: reserved and partial, not allocated).  With n of its N members it

@@ -1,15 +1,45 @@
 #include "sim/engine/engine_activity.h"
 
-#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
+#include "workloads/activity/activity.h"
 
-#include <string.h>
+struct sim_activity {
+    bool is_declared; /* the job of this slot has a process */
+    bool is_on;       /* it runs */
+    struct activity process;
+    int64_t asked_milli, got_milli; /* GPUs that its members ask for, and those of the pieces that they get */
+    time_ns since;                  /* up to here its integrals are complete */
+    int64_t active, idle;           /* its parts of LEVEL_ACTIVE and LEVEL_IDLE */
+    wide_ns active_ns, idle_ns;     /* their integrals */
+    int64_t held;                   /* milli-GPUs that it holds */
+    wide_ns held_ns;                /* their integral */
+    uint32_t on_index;              /* in `running`, if it is on */
+};
+
+struct activities {
+    struct sim_activity **of; /* by slot; owned */
+    size_t capacity;
+    uint32_t *running; /* slots of jobs that run and have a process, in any order */
+    size_t running_capacity;
+    uint32_t running_count;
+};
+
+static struct activities *activities_of(const struct engine *engine) /* NULL: no kind of job declares its activity */
+{
+    return engine->states[PART_activity];
+}
+
+static void *begin(struct engine *engine)
+{
+    return engine->config->world.activity.count > 0 ? mem_zalloc(1, sizeof(struct activities)) : NULL;
+}
 
 /* ---- the process of a job ---- */
 
 static struct sim_activity *activity_of(const struct engine *engine, uint32_t slot)
 {
-    struct sim_activity *own = slot < engine->activity_capacity ? engine->activities[slot] : NULL;
+    const struct activities *all = activities_of(engine);
+    struct sim_activity *own = all != NULL && slot < all->capacity ? all->of[slot] : NULL;
     return own != NULL && own->is_declared ? own : NULL;
 }
 
@@ -21,26 +51,28 @@ static void fill_scale(const struct engine *engine, struct sim_activity *own, co
     for (uint32_t g = 0; g < job->group_count; g++) {
         const struct job_group *group = job_group(job, g);
         own->asked_milli += engine_member_milli(engine, &group->request) * group->count;
-        own->got_milli += engine_member_milli(engine, got != NULL ? &got[g].request : &group->request) * group->count;
+        own->got_milli += engine_member_milli(engine, &got[g].request) * group->count;
     }
 }
 
-void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got)
+static void submitted(struct engine *engine, uint32_t slot, const struct job_asked *asked)
 {
+    struct activities *all = activities_of(engine);
+    const struct job *job = asked->job;
     struct sim_job *of = &engine->jobs[slot];
     const struct job_names names = {.user = of->row.user, .workload_class = of->row.workload_class};
     const struct activity_plan *plan =
         activity_table_plan(&engine->config->world.activity, job, (of->asked_milli + GPU_MILLI - 1) / GPU_MILLI, names);
-    MEM_GROW(engine->activities, engine->activity_capacity, (size_t)engine->job_used);
-    if (engine->activities[slot] == NULL)
-        engine->activities[slot] = mem_zalloc(1, sizeof(struct sim_activity));
-    struct sim_activity *own = engine->activities[slot];
+    MEM_GROW(all->of, all->capacity, (size_t)engine->job_used);
+    if (all->of[slot] == NULL)
+        all->of[slot] = mem_zalloc(1, sizeof(struct sim_activity));
+    struct sim_activity *own = all->of[slot];
     assert(!own->is_on);
     own->is_declared = plan != NULL && of->asked_milli > 0;
     if (!own->is_declared)
         return;
     activity_begin(&own->process, plan, engine->config->seed, job->id);
-    fill_scale(engine, own, job, got);
+    fill_scale(engine, own, job, asked->got);
     own->active = own->idle = 0;
     own->active_ns = own->idle_ns = own->held_ns = 0;
     own->held = 0;
@@ -51,14 +83,13 @@ void engine_activity_asks(struct engine *engine, uint32_t slot, const struct job
 static int64_t busy_now(const struct engine *engine, const struct sim_activity *own, uint32_t slot, uint32_t level)
 {
     const struct sim_job *job = &engine->jobs[slot];
-    if (engine->paces != NULL && engine_pace_has(engine, slot))
-        return engine_pace_busy(engine, slot, level);
+    if (job->is_paced)
+        return engine_busy(engine, slot, level);
     int64_t milli = level;
     if (own->got_milli != own->asked_milli && own->got_milli > 0)
         milli = (level * own->asked_milli + own->got_milli / 2) / own->got_milli;
     const int64_t busy = job->held_milli * (milli < GPU_MILLI ? milli : GPU_MILLI);
-    return engine_has_phases(engine) ? (int64_t)((wide_ns)busy * engine_saves_pace(engine, slot) / job->progress.one)
-                                     : busy;
+    return engine->has_phases ? (int64_t)((wide_ns)busy * engine_pace(job) / job->progress.one) : busy;
 }
 
 static void move_level(struct engine *engine, enum level_id id, int64_t delta, time_ns at)
@@ -79,7 +110,7 @@ static void count_at(struct engine *engine, struct sim_activity *own, uint32_t s
 {
     const uint32_t level = activity_level(&own->process, at);
     own->held = engine->jobs[slot].held_milli;
-    const bool works = !engine_has_phases(engine) || engine_spent_works_from(engine, slot) <= at;
+    const bool works = !engine->has_phases || engine_spent_works_from(engine, slot) <= at;
     const bool is_idle = works && level == 0;
     set_parts(engine, own, works ? busy_now(engine, own, slot, level) : 0, is_idle ? own->held : 0, at);
     engine_spent_set(engine, slot, at, is_idle);
@@ -87,7 +118,7 @@ static void count_at(struct engine *engine, struct sim_activity *own, uint32_t s
 
 static void carry_on(struct engine *engine, uint32_t slot, time_ns to)
 {
-    struct sim_activity *own = engine->activities[slot];
+    struct sim_activity *own = activities_of(engine)->of[slot];
     while (own->since < to) {
         const time_ns holds = activity_holds(&own->process, own->since);
         const time_ns works_from = engine_spent_works_from(engine, slot);
@@ -107,34 +138,32 @@ static void carry_on(struct engine *engine, uint32_t slot, time_ns to)
 
 static void switch_on(struct engine *engine, struct sim_activity *own, uint32_t slot)
 {
-    MEM_GROW(engine->active_slots, engine->active_slot_capacity, (size_t)engine->active_slot_count + 1);
-    own->on_index = engine->active_slot_count;
-    engine->active_slots[engine->active_slot_count++] = slot;
+    struct activities *all = activities_of(engine);
+    MEM_GROW(all->running, all->running_capacity, (size_t)all->running_count + 1);
+    own->on_index = all->running_count;
+    all->running[all->running_count++] = slot;
     own->since = engine->now;
     own->is_on = true;
 }
 
 static void switch_off(struct engine *engine, struct sim_activity *own)
 {
-    const uint32_t last = engine->active_slots[--engine->active_slot_count];
-    engine->active_slots[own->on_index] = last;
-    engine->activities[last]->on_index = own->on_index;
+    struct activities *all = activities_of(engine);
+    const uint32_t last = all->running[--all->running_count];
+    all->running[own->on_index] = last;
+    all->of[last]->on_index = own->on_index;
     own->is_on = false;
 }
 
-bool engine_activity_has(const struct engine *engine, uint32_t slot)
-{
-    return activity_of(engine, slot) != NULL;
-}
-
-void engine_activity_carry(struct engine *engine, uint32_t slot)
+/* Carry its process on to now, before its speed changes. */
+static void fold(struct engine *engine, uint32_t slot)
 {
     const struct sim_activity *own = activity_of(engine, slot);
     if (own != NULL && own->is_on)
         carry_on(engine, slot, engine->now);
 }
 
-bool engine_activity_counts(struct engine *engine, uint32_t slot, bool is_held)
+static bool counts(struct engine *engine, uint32_t slot, bool is_held)
 {
     struct sim_activity *own = activity_of(engine, slot);
     if (own == NULL)
@@ -153,13 +182,14 @@ bool engine_activity_counts(struct engine *engine, uint32_t slot, bool is_held)
     return true;
 }
 
-void engine_activity_to(struct engine *engine, time_ns at)
+static void carry(struct engine *engine, time_ns at)
 {
-    for (uint32_t i = 0; i < engine->active_slot_count; i++)
-        carry_on(engine, engine->active_slots[i], at);
+    const struct activities *all = activities_of(engine);
+    for (uint32_t i = 0; i < all->running_count; i++)
+        carry_on(engine, all->running[i], at);
 }
 
-void engine_activity_close(struct engine *engine, uint32_t slot)
+static void closed(struct engine *engine, uint32_t slot)
 {
     enum { MILLI_NS_PER_US = GPU_MILLI * 1000 };
     struct sim_job *job = &engine->jobs[slot];
@@ -194,8 +224,8 @@ double engine_activity_constant(const struct engine *engine, uint32_t slot)
     const uint16_t milli = job->row.sm_active_milli;
     if (milli == SM_ACTIVE_UNKNOWN || job->held_milli == 0 || activity_of(engine, slot) != NULL)
         return -1;
-    if (engine->paces != NULL && engine_pace_has(engine, slot))
-        return (double)engine_pace_busy(engine, slot, milli) / (double)job->held_milli;
+    if (job->is_paced)
+        return (double)engine_busy(engine, slot, milli) / (double)job->held_milli;
     return milli;
 }
 
@@ -209,10 +239,20 @@ time_ns engine_activity_idle_for(struct engine *engine, uint32_t slot)
     return activity_level(&own->process, engine->now) > 0 ? 0 : activity_holds(&own->process, engine->now);
 }
 
-void engine_activity_release(struct engine *engine)
+static void release(struct engine *engine)
 {
-    for (size_t s = 0; s < engine->activity_capacity; s++)
-        mem_free(engine->activities[s]);
-    mem_free(engine->activities);
-    mem_free(engine->active_slots);
+    struct activities *all = activities_of(engine);
+    for (size_t s = 0; s < all->capacity; s++)
+        mem_free(all->of[s]);
+    mem_free(all->of);
+    mem_free(all->running);
+    mem_free(all);
 }
+
+const struct engine_part engine_part_activity = {.begin = begin,
+                                                 .release = release,
+                                                 .carry = carry,
+                                                 .submitted = submitted,
+                                                 .closed = closed,
+                                                 .fold = fold,
+                                                 .counts = counts};

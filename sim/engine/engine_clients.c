@@ -83,8 +83,8 @@ bool engine_clients_share(const struct sim_pace *pace, const struct piece *piece
 
 static struct gpu_clients *clients_of(const struct engine *engine, const struct piece *piece)
 {
-    return &engine->clients[engine->config->cluster->nodes[piece->node].first_gpu +
-                            (uint32_t)__builtin_ctz(piece->gpu_mask)];
+    return &pace_of(engine)->clients[engine->config->cluster->nodes[piece->node].first_gpu +
+                                     (uint32_t)__builtin_ctz(piece->gpu_mask)];
 }
 
 static double slow_on(const struct engine *engine, const struct sim_pace *pace, const struct piece *piece)
@@ -100,10 +100,11 @@ static double slow_on(const struct engine *engine, const struct sim_pace *pace, 
     return slow_beside(engine, group, clients_of(engine, piece), piece->share) / asked;
 }
 
-double engine_clients_slow(const struct engine *engine, uint32_t slot, bool *is_sliced)
+/* The slowdown by its pieces and their other clients, of the slowest member; 1: none.  is_sliced: on an instance? */
+static double slow_now(const struct engine *engine, uint32_t slot, bool *is_sliced)
 {
     const struct sim_job *job = &engine->jobs[slot];
-    const struct sim_pace *pace = &engine->paces[slot];
+    const struct sim_pace *pace = &pace_of(engine)->jobs[slot];
     const struct piece *pieces = job_pieces_all(&job->pieces);
     double slow = 0;
     *is_sliced = false;
@@ -119,14 +120,21 @@ double engine_clients_slow(const struct engine *engine, uint32_t slot, bool *is_
 
 /* ---- Clients come and go ---- */
 
+static void repace(struct engine *engine, uint32_t slot)
+{
+    bool is_sliced;
+    const double slow = slow_now(engine, slot, &is_sliced);
+    engine_set_speed(engine, slot, slow, is_sliced, engine->jobs[slot].speed.network);
+}
+
 static void repace_others(struct engine *engine, const struct piece *piece)
 {
     const struct gpu_clients *clients = clients_of(engine, piece);
     for (uint32_t c = 0; c < clients->count; c++) {
-        struct sim_pace *pace = &engine->paces[clients->slots[c]];
-        if (pace->seen != engine->pace_changes) {
-            pace->seen = engine->pace_changes;
-            engine_repace(engine, clients->slots[c]);
+        struct sim_pace *pace = &pace_of(engine)->jobs[clients->slots[c]];
+        if (pace->seen != pace_of(engine)->changes) {
+            pace->seen = pace_of(engine)->changes;
+            repace(engine, clients->slots[c]);
         }
     }
 }
@@ -141,7 +149,7 @@ static void count_use(struct gpu_clients *clients, const struct pace_group *grou
 
 static void leave_gpus(struct engine *engine, uint32_t slot)
 {
-    const struct sim_pace *pace = &engine->paces[slot];
+    const struct sim_pace *pace = &pace_of(engine)->jobs[slot];
     for (uint32_t s = 0; s < pace->share_count; s++) {
         struct gpu_clients *clients = clients_of(engine, &pace->shares[s]);
         uint32_t c = 0;
@@ -155,7 +163,7 @@ static void leave_gpus(struct engine *engine, uint32_t slot)
 static void join_gpus(struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
-    struct sim_pace *pace = &engine->paces[slot];
+    struct sim_pace *pace = &pace_of(engine)->jobs[slot];
     const struct piece *pieces = job_pieces_all(&job->pieces);
     pace->share_count = 0;
     for (uint32_t p = 0; p < job->pieces.piece_count && !job->is_waiting; p++) {
@@ -172,9 +180,9 @@ static void join_gpus(struct engine *engine, uint32_t slot)
 
 void engine_clients_move(struct engine *engine, uint32_t slot)
 {
-    struct sim_pace *pace = &engine->paces[slot];
-    if (engine->clients == NULL)
-        engine->clients = mem_zalloc(engine->config->cluster->gpu_count, sizeof *engine->clients);
+    struct sim_pace *pace = &pace_of(engine)->jobs[slot];
+    if (pace_of(engine)->clients == NULL)
+        pace_of(engine)->clients = mem_zalloc(engine->config->cluster->gpu_count, sizeof *pace_of(engine)->clients);
     struct piece *before = NULL;
     const uint32_t before_count = pace->share_count;
     if (before_count > 0) {
@@ -183,8 +191,8 @@ void engine_clients_move(struct engine *engine, uint32_t slot)
     }
     leave_gpus(engine, slot);
     join_gpus(engine, slot);
-    pace->seen = ++engine->pace_changes;
-    engine_repace(engine, slot);
+    pace->seen = ++pace_of(engine)->changes;
+    repace(engine, slot);
     for (uint32_t s = 0; s < before_count; s++)
         repace_others(engine, &before[s]);
     for (uint32_t s = 0; s < pace->share_count; s++)
@@ -194,7 +202,7 @@ void engine_clients_move(struct engine *engine, uint32_t slot)
 
 void engine_clients_release(struct engine *engine)
 {
-    for (gpu_id gpu = 0; engine->clients != NULL && gpu < engine->config->cluster->gpu_count; gpu++)
-        mem_free(engine->clients[gpu].slots);
-    mem_free(engine->clients);
+    for (gpu_id gpu = 0; pace_of(engine)->clients != NULL && gpu < engine->config->cluster->gpu_count; gpu++)
+        mem_free(pace_of(engine)->clients[gpu].slots);
+    mem_free(pace_of(engine)->clients);
 }

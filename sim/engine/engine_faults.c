@@ -155,7 +155,7 @@ static bool strikes(struct engine *engine, uint32_t slot)
 static void lost(struct engine *engine, uint32_t slot, struct sim_loss *loss)
 {
     if (engine->jobs[slot].evict_reason == REASON_NEIGHBOUR_FAULT)
-        fault_of(engine, slot)->row.lost_gpu_ns += loss->by_eviction;
+        fault_of(engine, slot)->row.lost_gpu_ns += loss->overhead + loss->thrown - loss->own;
 }
 
 static void row(struct engine *engine, uint32_t slot, struct job_row *out)

@@ -1,6 +1,4 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
-#include "sim/engine/engine_activity.h"
-#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 
@@ -46,48 +44,27 @@ bool engine_is_preemption(uint8_t reason)
            reason == REASON_HEADROOM;
 }
 
-/* The time that it pulled, if that was for its first start. */
-static time_ns first_pull(const struct engine *engine, const struct sim_job *job, const struct sim_spent *spent)
-{
-    return engine_has_phases(engine) && engine->saves[slot_of(engine, job)].is_first ? spent->pull : 0;
-}
-
-/* Book overhead and work that is thrown away.  idle: time without work, or lost to asynchronous writes; spent: the same
- * by cause, if jobs have phases.  No eviction caused periodic checkpoints, or the pulls of a first start. */
+/* Book overhead and work that is thrown away.  No eviction caused periodic checkpoints, or the pulls of a first start. */
 static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, const struct sim_spent *spent,
                       wide_ns work)
 {
-    const int64_t thrown = work_time(job, work);
-    const int64_t overhead = engine_has_phases(engine) ? engine_saves_book(engine, slot_of(engine, job), spent, thrown)
-                                                       : held_time(job, idle);
-    const int64_t lost = overhead + thrown;
-    job->row.overhead_gpu_ns += overhead;
-    job->row.lost_gpu_ns += lost;
-    const time_ns own = spent->write + spent->slowed + first_pull(engine, job, spent);
     struct sim_loss loss = {
-        .idle = idle, .thrown = thrown, .overhead = overhead, .by_eviction = lost - held_time(job, own)};
-    if (engine_is_preemption(job->evict_reason))
-        job->row.preempted_gpu_ns += loss.by_eviction;
+        .spent = spent, .idle = idle, .thrown = work_time(job, work), .overhead = held_time(job, idle)};
     EACH_PART(engine, lost)(engine, slot_of(engine, job), &loss);
-}
-
-static void add_folded(struct sim_folded *sum, struct sim_folded more)
-{
-    sum->span += more.span;
-    sum->overhead += more.overhead;
-    sum->work += more.work;
+    job->row.overhead_gpu_ns += loss.overhead;
+    job->row.lost_gpu_ns += loss.overhead + loss.thrown;
+    if (engine_is_preemption(job->evict_reason))
+        job->row.preempted_gpu_ns += loss.overhead + loss.thrown - loss.own;
 }
 
 /* Book the present attempt at its end: `work` units are done by now, and `kept` of them survive. */
 static void book_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, wide_ns work, wide_ns kept)
 {
     const struct progress *progress = &job->progress;
-    struct sim_folded folded = {0};
+    const struct sim_folded folded = job->is_folded ? job->folded : (struct sim_folded){0};
     struct sim_spent spent = {0};
-    if (engine_has_phases(engine))
-        folded = engine_saves_unfold(engine, slot_of(engine, job), &spent);
-    if (engine->paces != NULL)
-        add_folded(&folded, engine_pace_unfold(engine, slot_of(engine, job)));
+    EACH_PART(engine, attempt)(engine, slot_of(engine, job), &spent);
+    job->is_folded = false;
     time_ns span = engine->now - progress->since + folded.span;
     if (!job->is_waiting) {
         const time_ns idle = progress_overhead(progress, engine->now) + folded.overhead + spent.slowed;
@@ -116,15 +93,15 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
 /* False: its SM activity is the same as long as it runs, and is not counted yet. */
 static bool count_use(struct engine *engine, uint32_t slot, bool is_held)
 {
-    if (engine->activities != NULL && engine_activity_counts(engine, slot, is_held))
-        return true;
+    for (const struct engine_part *const *part = engine->parts; *part != NULL; part++)
+        if ((*part)->counts != NULL && (*part)->counts(engine, slot, is_held))
+            return true;
     if (engine_spent_must_count(engine, slot, is_held))
         engine_spent_counts(engine, slot, is_held);
-    if (engine->paces != NULL && engine_pace_counts(engine, slot, is_held))
-        return true;
-    if (engine_has_phases(engine))
+    const bool is_counted = engine->has_phases || engine->jobs[slot].is_paced;
+    if (is_counted)
         engine_spent_active(engine, slot, is_held, engine->now);
-    return engine_has_phases(engine);
+    return is_counted;
 }
 
 void engine_recount(struct engine *engine, uint32_t slot)
@@ -205,27 +182,19 @@ static void take_all(struct engine *engine, struct sim_job *job)
 static void push_end(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
-    time_ns end = progress_end(&job->progress);
+    struct sim_next next = {.end = progress_end(&job->progress),
+                            .due = TIME_NEVER,
+                            .has_limit = engine->config->world.kills_at_limit &&
+                                         (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress))};
     job->generation++;
-    bool is_killed =
-        engine->config->world.kills_at_limit && (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
-    time_ns due = TIME_NEVER;
-    if (engine_has_phases(engine)) {
-        due = engine_saves_due(engine, slot, end);
-        is_killed &= !engine_saves_spares(engine, slot);
-    }
-    if (is_killed && job->limit < end - job->running_since)
-        end = job->running_since + job->limit;
-    struct sim_next next = {.end = end, .due = due};
     EACH_PART(engine, plan)(engine, slot, &next);
-    end = next.end;
-    if (__builtin_expect(due < end, false)) {
-        event_queue_push(&engine->events, due > engine->now ? due : engine->now, EVENT_CHECKPOINT, slot,
-                         job->generation);
-        return;
-    }
-    if (end != TIME_NEVER)
-        event_queue_push(&engine->events, end > engine->now ? end : engine->now, EVENT_END, slot, job->generation);
+    if (next.has_limit && job->limit < next.end - job->running_since)
+        next.end = job->running_since + job->limit;
+    const bool is_due = __builtin_expect(next.due < next.end, false);
+    const time_ns at = is_due ? next.due : next.end;
+    if (at != TIME_NEVER)
+        event_queue_push(&engine->events, at > engine->now ? at : engine->now, is_due ? EVENT_CHECKPOINT : EVENT_END,
+                         slot, job->generation);
 }
 
 /* Members in force: those that work while the gang is complete.  Members that replace leaving ones add nothing until
@@ -238,18 +207,66 @@ static uint32_t force_of(const struct job_pieces *own)
     return working < own->member_count ? working : own->member_count;
 }
 
-static inline int64_t speed_of(const struct engine *engine, const struct sim_job *job)
+static inline int64_t speed_of(const struct sim_job *job)
 {
-    const uint32_t force = force_of(&job->pieces);
-    if (engine_has_phases(engine))
-        return force * engine_saves_pace(engine, slot_of(engine, job));
-    return engine->paces == NULL ? force : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
+    return force_of(&job->pieces) * engine_pace(job);
+}
+
+/* ---- Speeds ---- */
+
+static bool is_running(const struct sim_job *job)
+{
+    return !job->is_waiting && job->pieces.piece_count > 0;
+}
+
+void engine_fold(struct engine *engine, uint32_t slot)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    struct progress *progress = &job->progress;
+    const wide_ns before = progress->work;
+    if (!is_running(job))
+        return;
+    if (!job->is_folded)
+        job->folded = (struct sim_folded){0};
+    job->is_folded = true;
+    EACH_PART(engine, fold)(engine, slot);
+    job->folded.span += engine->now - progress->since;
+    job->folded.overhead += progress_overhead(progress, engine->now);
+    progress_turn(progress, engine->now, progress->speed);
+    job->folded.work += progress->work - before;
+}
+
+void engine_set_speed(struct engine *engine, uint32_t slot, double slow, bool is_sliced, double network)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    const uint32_t pace = (uint32_t)lrint(fmax(1, PACE_ONE * network / slow));
+    const bool is_same = pace == job->speed.pace, is_same_cause = is_sliced == job->speed.is_sliced;
+    if (!is_same)
+        engine_fold(engine, slot);
+    job->speed.pace = pace;
+    job->speed.slow = slow;
+    job->speed.is_sliced = is_sliced;
+    job->speed.network = network;
+    if (!is_running(job))
+        return;
+    if (!is_same)
+        engine_turn(engine, slot);
+    else if (!is_same_cause)
+        engine_recount(engine, slot);
+}
+
+int64_t engine_busy(const struct engine *engine, uint32_t slot, uint32_t level)
+{
+    const struct engine_part *const *part = engine->parts;
+    while ((*part)->busy == NULL)
+        part++;
+    return (*part)->busy(engine, slot, level);
 }
 
 void engine_turn(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
-    progress_turn(&job->progress, engine->now, speed_of(engine, job));
+    progress_turn(&job->progress, engine->now, speed_of(job));
     push_end(engine, slot);
     engine_recount(engine, slot);
 }
@@ -302,10 +319,8 @@ static void begin_run(struct engine *engine, uint32_t slot)
     job->row.gpu_milli = whole_milli(job);
     job->running_since = engine->now;
     job->stale_since = TIME_NEVER;
-    progress_begin(&job->progress, engine->now, is_first || engine_has_phases(engine) ? 0 : job->checkpoint.restart,
-                   speed_of(engine, job));
-    if (engine_has_phases(engine))
-        engine_saves_begin(engine, slot, is_first);
+    progress_begin(&job->progress, engine->now, is_first || engine->has_phases ? 0 : job->checkpoint.restart,
+                   speed_of(job));
     EACH_PART(engine, runs)(engine, slot, is_first);
 }
 
@@ -316,7 +331,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
         resize_attempt(engine, job);
     add_pieces(engine, job, pieces, count);
     if (!job->is_waiting)
-        progress_turn(&job->progress, engine->now, speed_of(engine, job));
+        progress_turn(&job->progress, engine->now, speed_of(job));
     else if (job_pieces_is_complete(&job->pieces))
         begin_run(engine, slot);
     else if (job->state == LIFE_STARTING)
@@ -326,10 +341,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
     else
         push_end(engine, slot);
     count_held(engine, job, 1);
-    if (engine_has_phases(engine))
-        engine_saves_move(engine, slot);
-    if (engine->paces != NULL)
-        engine_pace(engine, slot);
+    EACH_PART(engine, moved)(engine, slot);
     EACH_PART(engine, came)(engine, slot, pieces_gpu_milli(pieces, count));
     engine_hash(engine, EVENT_EFFECT, job->row.id);
     port_job_started(&engine->port, job->row.id, decision, engine->now);
@@ -365,7 +377,7 @@ static wide_ns kept_work(const struct engine *engine, const struct sim_job *job)
 {
     if (progress_is_frozen(&job->progress) && job->thaws_at <= engine->now)
         return work_now(engine, job); /* the checkpoint is written */
-    return progress_kept(&job->progress, engine->now, engine_charges(engine) ? 0 : job->checkpoint.interval);
+    return progress_kept(&job->progress, engine->now, engine->has_charges ? 0 : job->checkpoint.interval);
 }
 
 /* The job stops running and falls back to the work that was kept. */
@@ -378,16 +390,13 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     job->generation++;
     progress_turn(&job->progress, engine->now, 0);
     progress_stop(&job->progress, kept);
-    if (engine_has_phases(engine))
-        engine_saves_stop(engine, slot_of(engine, job));
     EACH_PART(engine, stops)(engine, slot_of(engine, job));
 }
 
 /* kept: the work of the job that survives. */
 static void count_eviction(struct engine *engine, struct sim_job *job, wide_ns kept)
 {
-    const wide_ns gain =
-        engine_charges(engine) ? engine_saves_gain(engine, slot_of(engine, job), kept) : kept - job->progress.saved;
+    const wide_ns gain = kept - (engine->has_charges ? job->begun : job->progress.saved);
     stall_eviction(&engine->stall, progress_reference(&job->progress, gain));
     engine->evicted++;
     job->row.evictions++;
@@ -429,7 +438,7 @@ static void part_on(struct engine *engine, uint32_t slot, const struct sim_chang
     job->evict_reason = change->reason;
     resize_attempt(engine, job);
     take_pieces(engine, job, change->pieces, change->piece_count);
-    progress_turn(&job->progress, engine->now, speed_of(engine, job));
+    progress_turn(&job->progress, engine->now, speed_of(job));
     if (thaws) {
         progress_thaw(&job->progress);
         job->progress.saved = job->progress.work;
@@ -466,10 +475,7 @@ void engine_shrink(struct engine *engine, uint32_t slot, const struct sim_change
     else
         part_on(engine, slot, change);
     count_held(engine, job, 1);
-    if (engine_has_phases(engine))
-        engine_saves_move(engine, slot);
-    if (engine->paces != NULL)
-        engine_pace(engine, slot);
+    EACH_PART(engine, moved)(engine, slot);
     EACH_PART(engine, left)(engine, slot, pieces_gpu_milli(change->pieces, change->piece_count), change->reason);
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
     port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
@@ -526,7 +532,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     wide_ns kept = job->is_waiting ? job->progress.work : kept_work(engine, job);
     bool is_saved = progress_is_frozen(&job->progress) && job->thaws_at <= engine->now;
-    if (engine_charges(engine) || (engine_has_phases(engine) && engine_saves_is_pulling(engine, slot)))
+    if (engine->has_charges || job->phase == PHASE_PULL)
         is_saved |= kept == work_now(engine, job);
     close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
     count_eviction(engine, job, kept);
@@ -535,8 +541,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
     engine_drop_changes(engine, job, false);
     job->tenure++;
     stop_run(engine, job, kept);
-    if (engine->paces != NULL)
-        engine_pace(engine, slot);
+    EACH_PART(engine, moved)(engine, slot);
     engine_step(job, STEP_LEFT);
     EACH_PART(engine, left)(engine, slot, held_milli, job->evict_reason);
     port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
@@ -553,6 +558,13 @@ void engine_take(struct engine *engine, uint32_t slot, enum reason reason)
     engine_leave(engine, slot);
 }
 
+static void close_parts(struct engine *engine, uint32_t slot)
+{
+    if (engine->jobs[slot].is_paced)
+        engine_spent_close(engine, slot);
+    EACH_PART(engine, closed)(engine, slot);
+}
+
 void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
 {
     struct sim_job *job = &engine->jobs[slot];
@@ -560,16 +572,10 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
     engine_level(engine, LEVEL_RUNNING, -1);
     take_all(engine, job);
     engine_drop_changes(engine, job, false);
-    if (engine->paces != NULL) {
-        engine_pace(engine, slot);
-        engine_pace_close(engine, slot);
-    }
-    if (engine->activities != NULL)
-        engine_activity_close(engine, slot);
-    job->progress.work = job->progress.saved = work;
-    if (engine_has_phases(engine))
-        engine_saves_stop(engine, slot);
     EACH_PART(engine, stops)(engine, slot);
+    EACH_PART(engine, moved)(engine, slot);
+    close_parts(engine, slot);
+    job->progress.work = job->progress.saved = work;
 }
 
 void engine_close_job(struct engine *engine, struct sim_job *job)
@@ -577,9 +583,6 @@ void engine_close_job(struct engine *engine, struct sim_job *job)
     const wide_ns work = work_now(engine, job);
     if (job->pieces.piece_count > 0)
         book_attempt(engine, job, ATTEMPT_UNFINISHED, work, work);
-    if (engine->paces != NULL)
-        engine_pace_close(engine, slot_of(engine, job));
-    if (engine->activities != NULL)
-        engine_activity_close(engine, slot_of(engine, job));
+    close_parts(engine, slot_of(engine, job));
     job->progress.work = work;
 }

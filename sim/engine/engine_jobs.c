@@ -1,8 +1,5 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
-#include "sim/engine/engine_activity.h"
 #include "sim/engine/engine_loop.h"
-#include "sim/engine/engine_pulls.h"
-#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 
@@ -166,14 +163,13 @@ static void push_change(struct engine *engine, uint32_t slot, const struct decis
     if (is_join)
         EACH_PART(engine, taken)(engine, pieces, decision->piece_count, 1);
     MEM_GROW(job->changes, job->change_capacity, (size_t)job->change_count + 1);
-    job->changes[job->change_count++] =
-        (struct sim_change){.due = due,
-                            .decision = decision->id,
-                            .pieces = pieces,
-                            .piece_count = decision->piece_count,
-                            .reason = (uint8_t)decision->reason,
-                            .is_join = is_join,
-                            .awaits_save = !is_join && engine_charges(engine) && engine_saves_is_leaving(engine, slot)};
+    job->changes[job->change_count++] = (struct sim_change){.due = due,
+                                                            .decision = decision->id,
+                                                            .pieces = pieces,
+                                                            .piece_count = decision->piece_count,
+                                                            .reason = (uint8_t)decision->reason,
+                                                            .is_join = is_join,
+                                                            .awaits_save = !is_join && job->phase == PHASE_LEAVE};
     event_queue_push(&engine->events, due, is_join ? EVENT_EFFECT : EVENT_EVICT, slot, job->tenure);
 }
 
@@ -198,10 +194,10 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, const struct dec
 {
     struct sim_job *job = &engine->jobs[slot];
     const time_ns grace = decision->grace;
-    if (engine_has_phases(engine) && engine_saves_is_pulling(engine, slot))
-        return engine->now;
-    if (engine_charges(engine))
-        return engine_saves_leave(engine, slot, decision);
+    time_ns at;
+    for (const struct engine_part *const *part = engine->parts; *part != NULL; part++)
+        if ((*part)->leaves != NULL && (*part)->leaves(engine, slot, decision, &at))
+            return at;
     const struct checkpoint_plan *plan = &job->checkpoint;
     bool can_save = plan->interval > 0 || plan->duration > 0;
     if (job->is_waiting || !can_save || grace == 0)
@@ -324,8 +320,7 @@ static void on_end(struct engine *engine, uint32_t slot)
 static void on_evicted(struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
-    if (engine_charges(engine))
-        engine_saves_settle(engine, slot);
+    EACH_PART(engine, due)(engine, slot);
     if (job->state == LIFE_LEAVING && job->leaves_at <= engine->now) {
         engine_leave(engine, slot);
         return;
@@ -335,35 +330,14 @@ static void on_evicted(struct engine *engine, uint32_t slot)
 
 void engine_event(struct engine *engine, const struct event *event)
 {
-    if (event_kind(event) == EVENT_NODE) {
-        engine->event_count++;
-        engine_gpu_done(engine, event->subject);
-        engine_want_cycle(engine, engine->now);
+    const bool is_stale = engine_is_stale(engine, event);
+    engine->event_count += !is_stale || engine_is_of_parts(event);
+    if (is_stale)
         return;
-    }
-    if (event_kind(event) == EVENT_STORAGE) {
-        engine->event_count++;
-        if (event->generation == engine->storage_generation)
-            engine_saves_moved(engine);
-        return;
-    }
-    if (event_kind(event) == EVENT_PULLS) {
-        engine->event_count++;
-        engine_pulls_event(engine, event->generation);
-        return;
-    }
-    if (event_kind(event) == EVENT_TIMER) {
-        engine->event_count++;
-        engine_part_of(engine, EVENT_TIMER)->event(engine, event);
-        return; /* it wants its own cycle */
-    }
-    if (engine_is_stale(engine, event))
-        return;
-    engine->event_count++;
     switch (event_kind(event)) {
-    case EVENT_CHECKPOINT:
-        engine_saves_event(engine, event->subject);
-        return; /* a fact that it told wants its own cycle */
+    case EVENT_NODE:
+        engine_gpu_done(engine, event->subject);
+        break;
     case EVENT_END:
         on_end(engine, event->subject);
         break;
@@ -374,7 +348,8 @@ void engine_event(struct engine *engine, const struct event *event)
         engine_join_due(engine, event->subject);
         break;
     default:
-        assert(false && "an event of a kind that is never pushed");
+        engine_part_of(engine, event_kind(event))->event(engine, event);
+        return; /* it wants its own cycle */
     }
     engine_want_cycle(engine, engine->now);
 }

@@ -1,7 +1,4 @@
 /* What the world and the scheduler know of a job from its declaration.  It is noted when the job is submitted. */
-#include "sim/engine/engine_activity.h"
-#include "sim/engine/engine_pulls.h"
-#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "topologies/communication.h"
@@ -188,41 +185,31 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->change_count = 0;
     own->attempts = 0;
     own->owed = 0;
+    own->is_paced = own->is_slowed = false;
+    own->phase = PHASE_WORK;
     own->state = LIFE_NONE;
     own->evict_reason = REASON_NONE;
 }
 
-/* A sharing policy may give it pieces other than it asks for. */
-static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
+static struct job_names names_of(const struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
-    struct job_group groups[JOB_GROUPS_MAX];
-    map_pieces(engine, job, groups);
-    for (uint32_t g = 0; g < job->group_count; g++)
-        engine->jobs[slot].is_exact &= request_is_same(&groups[g].request, &job_group(job, g)->request);
-    engine->jobs[slot].row.sm_active_milli = activity(engine, job, truth, groups);
-    if (engine_has_paces(engine, job))
-        engine_pace_asks(engine, slot, job, truth, groups);
-    if (engine->config->world.activity.count > 0)
-        engine_activity_asks(engine, slot, job, groups);
+    const struct job_source *source = engine->config->source;
+    return (struct job_names){.user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
+                              .workload_class = truth->workload_class != 0
+                                                    ? names_text(job_source_classes(source), truth->workload_class - 1u)
+                                                    : ""};
 }
 
-/* It gets the pieces that it asks for. */
-static void fill_as_asked(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
-{
-    struct job_group groups[JOB_GROUPS_MAX];
-    if (engine->config->world.activity.count > 0)
-        engine_activity_asks(engine, slot, job, NULL);
-    if (!engine_has_paces(engine, job))
-        return;
-    map_pieces(engine, job, groups);
-    engine_pace_asks(engine, slot, job, truth, groups);
-}
-
+/* Tell the parts of the job, and the pieces that it gets.  A sharing policy may give it others than it asks for. */
 static void tell_parts(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
     struct job_group groups[JOB_GROUPS_MAX];
+    struct sim_job *own = &engine->jobs[slot];
     map_pieces(engine, job, groups);
-    const struct job_asked asked = {.job = job, .truth = truth, .got = groups};
+    for (uint32_t g = 0; g < job->group_count; g++)
+        own->is_exact &= request_is_same(&groups[g].request, &job_group(job, g)->request);
+    own->row.sm_active_milli = activity(engine, job, truth, groups);
+    const struct job_asked asked = {.job = job, .truth = truth, .names = names_of(engine, job, truth), .got = groups};
     EACH_PART(engine, submitted)(engine, slot, &asked);
 }
 
@@ -232,14 +219,13 @@ const struct job *engine_told(const struct engine *engine, const struct job *job
 {
     const struct policy_config *policy = engine->policy;
     const bool becomes_firm = policy != NULL && policy_makes_firm(policy, job);
-    if (engine->config->world.estimates.kind == ESTIMATES_AS_DECLARED && !engine_has_phases(engine) && !becomes_firm)
+    if (engine->config->world.estimates.kind == ESTIMATES_AS_DECLARED && !engine->has_phases && !becomes_firm)
         return job;
     *room = *job;
     room->is_preemptible &= !becomes_firm;
     room->estimate = engine->jobs[engine->slot_of[job->id]].row.estimate;
     room->checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
-    if (engine->pulls != NULL)
-        room->objects = engine_pulls_objects(engine, engine->slot_of[job->id]);
+    EACH_PART(engine, told)(engine, engine->slot_of[job->id], room);
     return room;
 }
 
@@ -257,14 +243,8 @@ void engine_know(struct engine *engine, uint32_t slot, const struct job *job, co
     if (engine->sleepers[0] != NULL && is_wanted(engine, job, truth))
         engine_parts_wake(engine, job, truth);
     const struct policy_config *policy = engine->policy;
-    if (policy != NULL && policy->sharing->map != NULL)
-        fill_pieces(engine, slot, job, truth);
-    else
-        fill_as_asked(engine, slot, job, truth);
-    if (engine_has_phases(engine))
-        engine_saves_asks(engine, slot, job, truth);
+    if (engine->parts[0] != NULL || (policy != NULL && policy->sharing->map != NULL))
+        tell_parts(engine, slot, job, truth);
     if (engine->spendings != NULL)
         engine_spent_asks(engine, slot);
-    if (engine->parts[0] != NULL)
-        tell_parts(engine, slot, job, truth);
 }

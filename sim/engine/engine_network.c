@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "sim/engine/engine_pace.h"
-#include "sim/network/network.h"
 
 enum { NS_PER_US = 1000, MICRO = 1000000 };
 
@@ -41,7 +40,7 @@ static uint32_t member_gpus(const struct job *job, const struct job_group *got)
 
 void engine_network_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got)
 {
-    struct sim_pace *pace = &engine->paces[slot];
+    struct sim_pace *pace = &pace_of(engine)->jobs[slot];
     pace->has_network = job->communication != NULL && member_gpus(job, got) > 0;
     if (!pace->has_network)
         return;
@@ -51,29 +50,25 @@ void engine_network_asks(struct engine *engine, uint32_t slot, const struct job 
         .declared = *job->communication, .member_gpus = member_gpus(job, got), .time = {.speed = 1}};
 }
 
-double engine_network_speed(const struct engine *engine, uint32_t slot)
-{
-    return engine->paces[slot].has_network ? engine->paces[slot].network->time.speed : 1;
-}
-
 /* ---- Places ---- */
 
-/* Where its GPUs stand.  Returns the number of nodes, in engine->places. */
+/* Where its GPUs stand.  Returns the number of nodes, in `places`. */
 static uint32_t find_place(struct engine *engine, uint32_t slot)
 {
     const struct cluster *cluster = engine->config->cluster;
     const struct job_pieces *own = &engine->jobs[slot].pieces;
-    struct pace_network *network = engine->paces[slot].network;
+    struct pace_network *network = pace_of(engine)->jobs[slot].network;
     const struct piece *pieces = job_pieces_all(own);
     uint32_t count = 0;
-    MEM_GROW(engine->places, engine->place_capacity, (size_t)own->piece_count);
+    MEM_GROW(pace_of(engine)->places, pace_of(engine)->place_capacity, (size_t)own->piece_count);
     for (uint32_t p = 0; p < own->piece_count; p++)
         if (pieces[p].gpu_mask != 0)
-            engine->places[count++] = (struct link_place){pieces[p].node, pieces[p].gpu_mask};
-    network->place = gang_place_of(cluster, engine->places, &count);
+            pace_of(engine)->places[count++] = (struct link_place){pieces[p].node, pieces[p].gpu_mask};
+    network->place = gang_place_of(cluster, pace_of(engine)->places, &count);
     if (network->place.gpu_count > 1)
-        network->best = communication_best(&network->declared, cluster, cluster->nodes[engine->places[0].node].pool,
-                                           network->place.gpu_count, network->member_gpus);
+        network->best =
+            communication_best(&network->declared, cluster, cluster->nodes[pace_of(engine)->places[0].node].pool,
+                               network->place.gpu_count, network->member_gpus);
     return count;
 }
 
@@ -87,40 +82,47 @@ static void set_bandwidth(struct pace_network *network, double bytes_per_s)
 static bool join_links(struct engine *engine, uint32_t slot, uint32_t node_count)
 {
     const struct cluster *cluster = engine->config->cluster;
-    const struct pace_network *network = engine->paces[slot].network;
+    const struct pace_network *network = pace_of(engine)->jobs[slot].network;
     const double peak = network->place.network_bytes_per_s;
     const double demand = peak * network->time.network_ratio;
     if (engine->config->world.network != NETWORK_SHARED || demand <= 0 || fabric_link_count(cluster) == 0)
         return false;
-    MEM_GROW(engine->uses, engine->use_capacity, (size_t)fabric_uses_max(cluster, node_count));
-    const uint32_t count = fabric_uses_of(cluster, engine->places, node_count, engine->uses);
+    MEM_GROW(pace_of(engine)->uses, pace_of(engine)->use_capacity, (size_t)fabric_uses_max(cluster, node_count));
+    const uint32_t count = fabric_uses_of(cluster, pace_of(engine)->places, node_count, pace_of(engine)->uses);
     if (count == 0)
         return false;
-    if (engine->network == NULL)
-        engine->network = new_network(engine->config->cluster);
-    network_join(engine->network, slot, &(struct flow){fmin(demand, peak), peak, engine->uses, count});
+    if (pace_of(engine)->network == NULL)
+        pace_of(engine)->network = new_network(engine->config->cluster);
+    network_join(pace_of(engine)->network, slot,
+                 &(struct flow){fmin(demand, peak), peak, pace_of(engine)->uses, count});
     return true;
+}
+
+static void repace(struct engine *engine, uint32_t slot)
+{
+    const struct sim_speed *speed = &engine->jobs[slot].speed;
+    engine_set_speed(engine, slot, speed->slow, speed->is_sliced, pace_of(engine)->jobs[slot].network->time.speed);
 }
 
 /* Give all jobs whose bandwidth has changed their new speed. */
 static void settle_links(struct engine *engine)
 {
     const uint32_t *changed;
-    const uint32_t count = network_settle(engine->network, &changed);
+    const uint32_t count = network_settle(pace_of(engine)->network, &changed);
     for (uint32_t c = 0; c < count; c++) {
-        engine_pace_fold(engine, changed[c]);
-        set_bandwidth(engine->paces[changed[c]].network, network_burst(engine->network, changed[c]));
-        engine_repace(engine, changed[c]);
+        engine_fold(engine, changed[c]);
+        set_bandwidth(pace_of(engine)->jobs[changed[c]].network, network_burst(pace_of(engine)->network, changed[c]));
+        repace(engine, changed[c]);
     }
 }
 
 void engine_network_move(struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
-    struct pace_network *network = engine->paces[slot].network;
-    bool must_settle = engine->network != NULL && network_has(engine->network, slot);
+    struct pace_network *network = pace_of(engine)->jobs[slot].network;
+    bool must_settle = pace_of(engine)->network != NULL && network_has(pace_of(engine)->network, slot);
     if (must_settle)
-        network_leave(engine->network, slot);
+        network_leave(pace_of(engine)->network, slot);
     if (!job->is_waiting && job->pieces.piece_count > 0) {
         const uint32_t node_count = find_place(engine, slot);
         if (network->place.gpu_count > 1) {
@@ -129,7 +131,7 @@ void engine_network_move(struct engine *engine, uint32_t slot)
         } else {
             network->time = communication_time(NULL, &network->place, &network->place, 1);
         }
-        engine_repace(engine, slot);
+        repace(engine, slot);
     }
     if (must_settle)
         settle_links(engine);
@@ -145,7 +147,7 @@ static int64_t part_of(int64_t gpu_us, double ratio)
 void engine_network_count(struct engine *engine, uint32_t slot, time_ns worked)
 {
     struct sim_job *job = &engine->jobs[slot];
-    struct pace_network *network = engine->paces[slot].network;
+    struct pace_network *network = pace_of(engine)->jobs[slot].network;
     const int64_t gpu_us = (int64_t)((wide_ns)worked * job->held_milli / ((wide_ns)GPU_MILLI * NS_PER_US));
     job->row.exposed_gpu_us += part_of(gpu_us, network->time.exposed_ratio);
     job->row.slowed_gpu_us += part_of(gpu_us, 1 - network->time.speed);
@@ -167,13 +169,14 @@ static int64_t mean_of(wide_ns sum, int64_t weight)
 void engine_network_close(struct engine *engine, uint32_t slot)
 {
     struct job_row *row = &engine->jobs[slot].row;
-    const struct pace_network *network = engine->paces[slot].network;
+    const struct pace_network *network = pace_of(engine)->jobs[slot].network;
     row->network_bytes_per_s = mean_of(network->network_us_bytes, row->network_gpu_us);
     row->mfu_micro = (uint32_t)mean_of(network->planned_us_micro, row->planned_gpu_us);
 }
 
 void engine_network_release(struct engine *engine)
 {
-    network_free(engine->network);
-    mem_free(engine->uses);
+    network_free(pace_of(engine)->network);
+    mem_free(pace_of(engine)->uses);
+    mem_free(pace_of(engine)->places);
 }

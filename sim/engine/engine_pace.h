@@ -1,19 +1,19 @@
-/* sim/engine/engine_pace.h -- how fast members of a job run, shared by engine_pace.c (the pace of a job, and what
- * follows from it), engine_clients.c (clients that share a GPU) and engine_network.c (communication between GPUs).
+/* sim/engine/engine_pace.h -- the speeds of jobs by neighbours on their GPUs and by communication: a part.  Shared by
+ * engine_pace.c (the hooks), engine_clients.c (clients that share a GPU) and engine_network.c (communication between
+ * GPUs).
  *
  * The pace of a job is the number of units of work that one of its members does in a nanosecond, of PACE_ONE:
  *
- *   pace = PACE_ONE x speed by communication / slowdown by neighbours on its GPUs
+ *   pace = PACE_ONE x speed by communication / slowdown by neighbours on its GPUs        (struct sim_speed)
  *
- * A job without either has no pace: it runs at the speed of the trace.
- */
+ * A job without either has no pace: it runs at the speed of the trace. */
 #ifndef SIM_ENGINE_ENGINE_PACE_H
 #define SIM_ENGINE_ENGINE_PACE_H
 
 #include "sim/engine/engine_state.h"
+#include "sim/network/network.h"
 #include "topologies/communication.h"
 
-enum { PACE_ONE = 1 << 20 }; /* units of work in a member-ns: a speed is exact to a millionth */
 enum { ALL_MICRO = GPU_MILLI * 1000 };
 
 /* One member of a group of a job. */
@@ -37,14 +37,9 @@ struct pace_network {
 };
 
 struct sim_pace {
-    bool is_paced;            /* it may run at another speed than the trace's */
-    bool is_client;           /* it holds a piece of a GPU that has a price */
-    bool has_network;         /* it declares communication between several GPUs */
-    uint8_t class;            /* enum job_class */
-    uint16_t sm_active_milli; /* as the workload gives it, or what stands in for it */
-    uint32_t pace;            /* units that a member does per ns */
-    double slow;              /* by its pieces and their other clients, of the slowest member */
-    bool is_sliced;           /* that one is on an instance */
+    bool is_client;   /* it holds a piece of a GPU that has a price */
+    bool has_network; /* it declares communication between several GPUs */
+    uint8_t class;    /* enum job_class */
     struct pace_group *groups;
     size_t group_capacity;
     struct piece *shares; /* pieces on which it is a client now */
@@ -52,24 +47,29 @@ struct sim_pace {
     uint32_t share_count;
     uint64_t seen;                /* number of the last change for which it was examined */
     struct pace_network *network; /* NULL: the slot had no such job yet */
-    int64_t active;               /* milli-GPU x milli activity, at present */
-    time_ns active_since;         /* since when `active` has that value */
-    wide_ns active_ns;            /* integral of `active` before that */
-    struct sim_folded folded;     /* of the present attempt */
 };
 
-/* End the present interval of a job that runs: fold what it did so far.  Called before anything changes that it was
- * done at. */
-void engine_pace_fold(struct engine *engine, uint32_t slot);
-/* Give the job the pace that it has now, and push its new end. */
-void engine_repace(struct engine *engine, uint32_t slot);
+struct pace {
+    struct sim_pace *jobs; /* by slot */
+    size_t capacity;
+    struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
+    uint64_t changes;            /* how often clients came or went */
+    struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
+    struct link_place *places;   /* scratch: where the GPUs of a job stand */
+    size_t place_capacity;
+    struct fabric_use *uses; /* scratch: of the links of a job */
+    size_t use_capacity;
+};
+
+static inline struct pace *pace_of(const struct engine *engine)
+{
+    return engine->states[PART_pace];
+}
 
 /* ---- Clients of GPUs: engine_clients.c ---- */
 
 /* Do some jobs get pieces that have a price? */
 bool engine_has_clients(const struct engine *engine);
-/* The slowdown by its pieces and their other clients, of the slowest member; 1: none.  is_sliced: on an instance? */
-double engine_clients_slow(const struct engine *engine, uint32_t slot, bool *is_sliced);
 /* Is the piece a share of a GPU, beside other clients? */
 bool engine_clients_share(const struct sim_pace *pace, const struct piece *piece);
 /* Its members came or left, or it holds other pieces: note it as a client, and change the pace of all jobs on its GPUs.
@@ -81,8 +81,6 @@ void engine_clients_release(struct engine *engine);
 
 /* got: the pieces that its groups get. */
 void engine_network_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_group *got);
-/* The speed of its present place and network, of the best place's. */
-double engine_network_speed(const struct engine *engine, uint32_t slot);
 /* Its members came or left: find its place, and change the pace of all jobs on its links. */
 void engine_network_move(struct engine *engine, uint32_t slot);
 /* It worked for that time at its present speed: count what communication cost. */

@@ -29,25 +29,28 @@
 #include "sim/job/progress.h"
 #include "sim/record/record.h"
 #include "workloads/job.h"
+#include "workloads/job_filter.h"
 #include "workloads/job_truth.h"
 
 struct engine;
 struct event;
+struct sim_spent;
 
 /* A job that is submitted; all is borrowed for the call. */
 struct job_asked {
     const struct job *job;
     const struct job_truth *truth;
-    const struct job_group
-        *got; /* the pieces that its groups get under the sharing policy, in place of what they ask */
+    struct job_names names;      /* of its user and its class; "": none */
+    const struct job_group *got; /* what its groups get under the sharing policy, in place of what they ask for */
 };
 
 /* What is lost when an attempt ends. */
 struct sim_loss {
-    time_ns idle;        /* time without work, or that asynchronous writes took */
-    int64_t thrown;      /* GPU time of the work that is thrown away */
-    int64_t overhead;    /* GPU time of `idle`; a part may count it otherwise */
-    int64_t by_eviction; /* of both, what the eviction caused */
+    const struct sim_spent *spent; /* `idle` by cause */
+    time_ns idle;                  /* time without work, or that asynchronous writes took */
+    int64_t thrown;                /* GPU time of the work that is thrown away */
+    int64_t overhead;              /* GPU time of `idle`; a part may count it otherwise */
+    int64_t own;                   /* GPU time of `overhead` that no eviction caused */
 };
 
 /* The next event of a job that runs. */
@@ -105,15 +108,32 @@ struct engine_part {
 
     /* When its next event is.  In order: what writes checkpoints comes before what ends work early. */
     void (*plan)(const struct engine *engine, uint32_t slot, struct sim_next *next);
+    /* All of its members, or some, are told to leave: true if the part says when they leave at the latest.  In order, up
+     * to the first. */
+    bool (*leaves)(struct engine *engine, uint32_t slot, const struct decision *evict, time_ns *at);
+    void (*due)(struct engine *engine, uint32_t slot); /* members that were told to leave are about to */
     /* At the event of its end: true if it goes on to live, because the part took it.  In order, up to the first. */
     bool (*strikes)(struct engine *engine, uint32_t slot);
+    /* The present interval ends, before its speed or its phase changes: count what it did. */
+    void (*fold)(struct engine *engine, uint32_t slot);
+    /* An attempt ends: likewise, and tell what it spent without work. */
+    void (*attempt)(struct engine *engine, uint32_t slot, struct sim_spent *spent);
     /* An attempt ends and loses something.  In order: what counts `overhead` comes before what reads it. */
     void (*lost)(struct engine *engine, uint32_t slot, struct sim_loss *loss);
+    /* Its pieces, speed or phase are others: true if the part counts its busy SMs, now that it holds its pieces or (not
+     * is_held) no longer does.  In order, up to the first. */
+    bool (*counts)(struct engine *engine, uint32_t slot, bool is_held);
+    /* Of a paced job; see engine_busy.  One part has it: the one that paces jobs. */
+    int64_t (*busy)(const struct engine *engine, uint32_t slot, uint32_t level);
 };
 
 /* The parts, in their order.  A row is all that the engine knows of a part. */
 #define ENGINE_PARTS(ROW)                                                                                              \
     ROW(nodes)                                                                                                         \
+    ROW(pace)                                                                                                          \
+    ROW(activity)                                                                                                      \
+    ROW(pulls)                                                                                                         \
+    ROW(saves)                                                                                                         \
     ROW(faults)                                                                                                        \
     ROW(retries)                                                                                                       \
     ROW(monitor)

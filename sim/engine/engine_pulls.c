@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "sim/caches/pulls.h"
-#include "sim/engine/engine_saves.h"
 
 _Static_assert((int)RECORD_PULL_COUNT == (int)PULL_SOURCE_COUNT && (int)RECORD_PULL_RACK == (int)PULL_RACK &&
                    (int)RECORD_PULL_LOCAL == (int)PULL_LOCAL,
@@ -28,21 +27,25 @@ struct engine_pulls {
     struct pull_row row; /* scratch */
 };
 
-void engine_pulls_open(struct engine *engine)
+static struct engine_pulls *pulls_of(const struct engine *engine)
+{
+    return engine->states[PART_pulls];
+}
+
+static void *begin(struct engine *engine)
 {
     const struct pull_table *table = &engine->config->world.cold_starts;
     if (!table->is_on)
-        return;
-    engine->pulls = mem_zalloc(1, sizeof *engine->pulls);
-    engine->pulls->pulls = pulls_new(table, engine->config->cluster);
-    engine->pulls->due = TIME_NEVER;
+        return NULL;
+    struct engine_pulls *own = mem_zalloc(1, sizeof *own);
+    own->pulls = pulls_new(table, engine->config->cluster);
+    own->due = TIME_NEVER;
+    return own;
 }
 
-void engine_pulls_release(struct engine *engine)
+static void release(struct engine *engine)
 {
-    struct engine_pulls *own = engine->pulls;
-    if (own == NULL)
-        return;
+    struct engine_pulls *own = pulls_of(engine);
     pulls_free(own->pulls);
     pull_names_release(&own->names);
     mem_free(own->jobs);
@@ -50,27 +53,28 @@ void engine_pulls_release(struct engine *engine)
     mem_free(own);
 }
 
-void engine_pulls_asks(struct engine *engine, uint32_t slot, const struct job *job, struct job_names names)
+static void submitted(struct engine *engine, uint32_t slot, const struct job_asked *asked)
 {
-    struct engine_pulls *own = engine->pulls;
+    struct engine_pulls *own = pulls_of(engine);
     const struct engine_config *config = engine->config;
     MEM_GROW(own->jobs, own->job_capacity, (size_t)engine->job_used);
-    own->jobs[slot] = (struct sim_pulls){.objects = pull_table_objects(&config->world.cold_starts, &own->names,
-                                                                       config->cluster, job, names, config->seed),
-                                         .ready = TIME_NEVER};
+    own->jobs[slot] =
+        (struct sim_pulls){.objects = pull_table_objects(&config->world.cold_starts, &own->names, config->cluster,
+                                                         asked->job, asked->names, config->seed),
+                           .ready = TIME_NEVER};
     pulls_clear(own->pulls, slot);
 }
 
-const struct job_objects *engine_pulls_objects(const struct engine *engine, uint32_t slot)
+static void told(const struct engine *engine, uint32_t slot, struct job *job)
 {
-    const struct job_objects *objects = &engine->pulls->jobs[slot].objects;
-    return objects->count > 0 ? objects : NULL;
+    const struct job_objects *objects = &pulls_of(engine)->jobs[slot].objects;
+    job->objects = objects->count > 0 ? objects : NULL;
 }
 
 /* Push the event of the next pull that is whole, if it is at another time than before. */
 static void push_due(struct engine *engine)
 {
-    struct engine_pulls *own = engine->pulls;
+    struct engine_pulls *own = pulls_of(engine);
     const time_ns due = pulls_next(own->pulls);
     if (due == own->due)
         return;
@@ -104,14 +108,14 @@ static uint32_t list_nodes(struct engine_pulls *own, const struct job_pieces *he
 
 static void note_ready(struct engine *engine, uint32_t slot)
 {
-    struct sim_pulls *job = &engine->pulls->jobs[slot];
+    struct sim_pulls *job = &pulls_of(engine)->jobs[slot];
     if (job->ready == TIME_NEVER)
         job->ready = engine->now;
 }
 
 bool engine_pulls_begin(struct engine *engine, uint32_t slot)
 {
-    struct engine_pulls *own = engine->pulls;
+    struct engine_pulls *own = pulls_of(engine);
     const struct sim_pulls *job = &own->jobs[slot];
     bool is_ready = true;
     if (job->objects.count > 0) {
@@ -124,37 +128,38 @@ bool engine_pulls_begin(struct engine *engine, uint32_t slot)
     return is_ready;
 }
 
-void engine_pulls_stop(struct engine *engine, uint32_t slot)
+static void stops(struct engine *engine, uint32_t slot)
 {
-    pulls_stop(engine->pulls->pulls, slot, engine->now);
+    pulls_stop(pulls_of(engine)->pulls, slot, engine->now);
     push_due(engine);
 }
 
 bool engine_pulls_are_due(const struct engine *engine, uint32_t generation)
 {
-    return generation == engine->pulls->generation;
+    return generation == pulls_of(engine)->generation;
 }
 
-void engine_pulls_event(struct engine *engine, uint32_t generation)
+bool engine_pulls_take(struct engine *engine, uint32_t *slot)
 {
-    struct engine_pulls *own = engine->pulls;
-    uint32_t slot;
-    if (generation != own->generation)
-        return;
+    struct engine_pulls *own = pulls_of(engine);
     own->due = TIME_NEVER;
-    while (pulls_take(own->pulls, engine->now, &slot)) {
-        note_ready(engine, slot);
-        engine_saves_pulled(engine, slot);
+    if (pulls_take(own->pulls, engine->now, slot)) {
+        note_ready(engine, *slot);
+        return true;
     }
     push_due(engine);
+    return false;
 }
 
-const struct pull_row *engine_pulls_row(struct engine *engine, uint32_t slot)
+static void row(struct engine *engine, uint32_t slot, struct job_row *out)
 {
-    struct engine_pulls *own = engine->pulls;
+    struct engine_pulls *own = pulls_of(engine);
     const struct pull_counts counts = pulls_counts(own->pulls, slot);
     own->row.ready = own->jobs[slot].ready;
     for (int source = 0; source < RECORD_PULL_COUNT; source++)
         own->row.bytes[source] = counts.bytes[source];
-    return &own->row;
+    out->pulls = &own->row;
 }
+
+const struct engine_part engine_part_pulls = {
+    .begin = begin, .release = release, .submitted = submitted, .told = told, .stops = stops, .row = row};

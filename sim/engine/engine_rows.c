@@ -2,8 +2,6 @@
 #include <math.h>
 
 #include "sim/engine/engine_loop.h"
-#include "sim/engine/engine_pulls.h"
-#include "sim/engine/engine_saves.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "sim/job/placement_text.h"
@@ -33,13 +31,6 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
         buffer_int(&engine->number, job->trace_id);
         named = *row;
         named.name = buffer_c_string(&engine->number);
-        row = &named;
-    }
-    if (engine_has_phases(engine)) {
-        named = *row;
-        named.lost = &engine->saves[job - engine->jobs].lost;
-        if (engine->pulls != NULL)
-            named.pulls = engine_pulls_row(engine, (uint32_t)(job - engine->jobs));
         row = &named;
     }
     if (engine->parts[0] != NULL) {

@@ -4,12 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/engine/engine_activity.h"
-#include "sim/engine/engine_pace.h"
-#include "sim/engine/engine_saves.h"
-
-_Static_assert((int)SPENT_ONE == (int)PACE_ONE, "a pace is a part of a GPU in whole units");
-
 void engine_spent_open(struct engine *engine)
 {
     engine->levels[LEVEL_FREE].value = (int64_t)engine->config->cluster->gpu_count * GPU_MILLI;
@@ -51,15 +45,14 @@ static int64_t share(int64_t all, int64_t part, int64_t whole)
 }
 
 /* Of `all` units `left` are useful: find what its slowest member loses on its piece, and its job by communication. */
-static void divide_pace(const struct engine *engine, uint32_t slot, struct sim_spending *own, int64_t all, int64_t left)
+static void divide_pace(const struct sim_speed *speed, struct sim_spending *own, int64_t all, int64_t left)
 {
-    const struct sim_pace *pace = &engine->paces[slot];
     int64_t on_pieces = left;
-    if (pace->has_network && engine_network_speed(engine, slot) != 1)
-        on_pieces = pace->slow > 1 ? llrint((double)all / pace->slow) : all;
+    if (speed->network != 1)
+        on_pieces = speed->slow > 1 ? llrint((double)all / speed->slow) : all;
     if (on_pieces < left) /* a speed is rounded to a millionth */
         on_pieces = left;
-    own->working[pace->is_sliced ? SPENT_SLICED : SPENT_NEIGHBOURS] = all - on_pieces;
+    own->working[speed->is_sliced ? SPENT_SLICED : SPENT_NEIGHBOURS] = all - on_pieces;
     own->working[SPENT_COMMUNICATION] = on_pieces - left;
 }
 
@@ -68,17 +61,15 @@ static void divide(const struct engine *engine, uint32_t slot, struct sim_spendi
 {
     const struct sim_job *job = &engine->jobs[slot];
     const int64_t one = job->progress.one, speed = job->progress.speed, members = job->pieces.held_count;
-    const bool is_paced = engine->paces != NULL && engine->paces[slot].is_paced;
-    const int64_t pace = is_paced ? engine->paces[slot].pace : one;
-    const int64_t present = engine_has_phases(engine) ? engine_saves_pace(engine, slot) : pace;
+    const int64_t pace = engine_full_pace(job), present = engine_pace(job);
     const int64_t full = (pace > one ? pace : one) * members;
     const int64_t force = speed / present; /* members that work */
     const int64_t all = share(own->held, force, members), rest = share(own->held, force * present, members * pace);
     const int64_t useful = share(own->held, force * present, full);
     memset(own->working, 0, sizeof own->working);
     own->working[SPENT_RESERVED] = own->held - all;
-    if (is_paced)
-        divide_pace(engine, slot, own, rest, useful);
+    if (job->is_paced)
+        divide_pace(&job->speed, own, rest, useful);
     own->working[SPENT_RESTART] = all - rest;
     own->working_short = own->held - share(own->held, speed, full);
 }
@@ -93,20 +84,16 @@ static void list(struct engine *engine, uint32_t slot, struct sim_spending *own)
     own->is_listed = true;
 }
 
-static bool is_paced(const struct engine *engine, uint32_t slot)
-{
-    return engine->paces != NULL && engine->paces[slot].is_paced;
-}
-
 /* Of a constant activity: milli-GPU x milli-activity while it works. */
 static int64_t working_active(const struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
-    if (!engine_has_phases(engine) || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN)
+    if (job->row.activity != NULL || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN)
         return 0;
-    if (is_paced(engine, slot))
-        return engine_pace_busy(engine, slot, engine->paces[slot].sm_active_milli);
-    return share(job->held_milli * job->row.sm_active_milli, engine_saves_pace(engine, slot), job->progress.one);
+    if (job->is_paced)
+        return engine_busy(engine, slot, job->speed.sm_active_milli);
+    return engine->has_phases ? share(job->held_milli * job->row.sm_active_milli, engine_pace(job), job->progress.one)
+                              : 0;
 }
 
 static void plan(struct engine *engine, uint32_t slot, struct sim_spending *own)
@@ -183,8 +170,11 @@ void engine_spent_active(struct engine *engine, uint32_t slot, bool is_held, tim
     struct sim_spending *own = spending_of(engine, slot);
     if (own == NULL)
         return;
-    const int64_t active = is_held && at >= own->works_from ? own->working_active : 0;
+    const bool works = at >= own->works_from || !engine->has_phases;
+    const int64_t active = is_held && works ? own->working_active : 0;
     move_level(&engine->levels[LEVEL_ACTIVE], active - own->active, at);
+    own->active_ns += (wide_ns)own->active * (at - own->active_since);
+    own->active_since = at;
     own->active = active;
 }
 
@@ -194,11 +184,7 @@ void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at)
     if (own == NULL || !own->is_on || own->since >= own->works_from || own->works_from > at)
         return;
     engine_spent_set(engine, slot, own->works_from, false);
-    if (!engine_has_phases(engine))
-        return;
-    if (is_paced(engine, slot))
-        engine_pace_resumes(engine, slot, own->working_active, own->works_from);
-    else
+    if (engine->has_phases)
         engine_spent_active(engine, slot, true, own->works_from);
 }
 
@@ -212,11 +198,22 @@ void engine_spent_to(struct engine *engine, time_ns at)
             engine->stopped_slots[kept++] = slot;
             continue;
         }
-        if (!engine_activity_has(engine, slot))
+        if (engine->jobs[slot].row.activity == NULL)
             engine_spent_carry(engine, slot, at);
         own->is_listed = false;
     }
     engine->stopped_count = kept;
+}
+
+void engine_spent_close(struct engine *engine, uint32_t slot)
+{
+    struct job_row *row = &engine->jobs[slot].row;
+    const struct sim_spending *own = spending_of(engine, slot);
+    if (own == NULL || row->activity != NULL || row->sm_active_milli == SM_ACTIVE_UNKNOWN || row->held_milli_ns == 0)
+        return;
+    const wide_ns all = own->active_ns + (wide_ns)own->active * (engine->now - own->active_since);
+    const wide_ns milli = (all + row->held_milli_ns / 2) / row->held_milli_ns;
+    row->sm_active_milli = (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
 }
 
 /* ---- Work thrown away ---- */

@@ -28,21 +28,21 @@
  *    of its own: none is computed as the rest.  `useful` is what is allocated less what the speed of its job's progress
  *    falls short; the losses are counted from what makes it slow.
  *  - They change no decision, no end and no event.
- *  - Nothing is counted for a job that runs at full speed from its start to its end.
+ *  - Nothing is counted for a job without a pace or phases that runs at full speed from its start to its end.
  *
  * Like activity, a change that no event announces (a warm-up is over) is made when the next row or event needs it.
  * Law: such a change is what was planned when its job's pieces, speed or phase last changed; so a row more or less, or
  * a check, changes no integral.  Test: tests/property/test_observing.c.  It once caught that the busy SMs of a job
  * after its warm-up followed from its speed at the time at which that was noticed.
  *
- * It does not: know why a job is slow (engine_clients.c, engine_network.c, engine_saves.c), or write rows.
+ * It does not: know why a job is slow (struct sim_speed), or write rows.
  */
 #ifndef SIM_ENGINE_ENGINE_SPENT_H
 #define SIM_ENGINE_ENGINE_SPENT_H
 
 #include "sim/engine/engine_state.h"
 
-enum { SPENT_ONE = 1 << 20 }; /* units of a thousandth of a GPU; as PACE_ONE, so that a pace is exact */
+enum { SPENT_ONE = PACE_ONE }; /* units of a thousandth of a GPU, so that a pace is exact */
 
 struct sim_spending {
     bool is_on;         /* it runs, and its parts are counted */
@@ -54,8 +54,10 @@ struct sim_spending {
     time_ns since;                               /* since when */
     wide_ns short_ns;                            /* integral of is_short over its life, before that */
     wide_ns lost;                                /* units x ns that it lost */
-    /* Its part of LEVEL_ACTIVE, if jobs have phases and its activity is constant: while it works, and now. */
-    int64_t working_active, active;
+    /* Its part of LEVEL_ACTIVE, if it is paced or has phases, and its activity is constant. */
+    int64_t working_active, active; /* while it works, and now */
+    time_ns active_since;           /* since when `active` has that value */
+    wide_ns active_ns;              /* integral of `active` before that */
 };
 
 /* Does it run at full speed from now on, so that nothing is to be counted? */
@@ -71,7 +73,8 @@ static inline bool engine_spent_must_count(const struct engine *engine, uint32_t
 {
     if (slot < engine->spending_capacity && engine->spendings[slot].is_on)
         return true;
-    return is_held && (engine_has_phases(engine) || !engine_spent_is_plain(engine, &engine->jobs[slot]));
+    const struct sim_job *job = &engine->jobs[slot];
+    return is_held && (engine->has_phases || job->is_paced || !engine_spent_is_plain(engine, job));
 }
 
 void engine_spent_open(struct engine *engine); /* before the first job */
@@ -87,14 +90,17 @@ void engine_spent_set(struct engine *engine, uint32_t slot, time_ns at, bool is_
 void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at);
 /* From when on it works, as it was counted last; 0: it works, or is not counted. */
 time_ns engine_spent_works_from(const struct engine *engine, uint32_t slot);
-/* Count its constant activity, if jobs have phases and it has no pace: as planned for `at`, or no longer. */
+/* Count its constant activity, if it is paced or has phases: as planned for `at`, or no longer. */
 void engine_spent_active(struct engine *engine, uint32_t slot, bool is_held, time_ns at);
 /* It throws away `thrown` of its `work`, and is not counted now. */
 void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wide_ns work);
 
+/* The life of a paced job, or the run, ends: put its mean activity into its row. */
+void engine_spent_close(struct engine *engine, uint32_t slot);
+
 /* Make all changes that are due by `at`. */
 void engine_spent_to(struct engine *engine, time_ns at);
-/* ---- engine_spent_rows.c: after engine_activity_to and engine_spent_to ---- */
+/* ---- engine_spent_rows.c: after engine_spent_to, and `carry` of the parts ---- */
 
 /* The integrals until `at`. */
 void engine_spent_integrals(const struct engine *engine, time_ns at, gpu_time_ns spent[SPENT_COUNT]);

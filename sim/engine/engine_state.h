@@ -6,6 +6,7 @@
 #define SIM_ENGINE_ENGINE_STATE_H
 
 #include <assert.h>
+#include <math.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"
@@ -33,6 +34,26 @@ struct sim_change {
     bool awaits_save; /* leaving members, which go as soon as the job has written its checkpoint */
 };
 
+/* The part of an attempt that ran at earlier speeds. */
+struct sim_folded {
+    time_ns span, overhead;
+    wide_ns work;
+};
+
+enum { PACE_ONE = 1 << 20 }; /* units of work in a member-ns: a speed is exact to a millionth */
+
+enum sim_phase { PHASE_WORK, PHASE_LOAD, PHASE_WRITE, PHASE_LEAVE, PHASE_PULL }; /* see engine_saves.c */
+
+/* How fast a member of a job runs, in units of work per ns; without is_paced it is progress.one. */
+struct sim_speed {
+    uint32_t pace;            /* if is_paced: PACE_ONE x network / slow */
+    uint16_t sm_active_milli; /* if is_paced: at full speed, as the workload gives it, or what stands in for it */
+    bool is_sliced;           /* the slowest member is on an instance */
+    double slow;              /* by its pieces and their other clients, of the slowest member */
+    double network;           /* by communication, of 1 at the best place */
+    double write;             /* if is_slowed: what an asynchronous write takes of the speed */
+};
+
 /* The fields stand in the order in which an event of a plain job reads them.  The end of a plain job reads nothing from
  * `checkpoint` on. */
 struct sim_job {
@@ -46,6 +67,9 @@ struct sim_job {
     bool is_waiting; /* it does not run: it is pending or starting, or holds less than its minimum */
     bool is_exact;   /* it gets exactly what it asks for, on any GPU model */
     uint8_t outcome; /* enum job_outcome: how it ends when its work is done */
+    bool is_paced;   /* it may run at another speed than the trace's: see `speed` */
+    bool is_slowed;  /* by an asynchronous write: see `speed` */
+    bool is_folded;  /* a part of its attempt ran at earlier speeds: see `folded` */
     struct progress progress;
     struct job_pieces pieces;
     int64_t held_milli;  /* GPUs that it holds */
@@ -60,6 +84,10 @@ struct sim_job {
     time_ns stale_after; /* how long it may be below its minimum: by its own setting, its queue's or the policy's */
     time_ns leaves_at;   /* in LIFE_LEAVING: when all members have left */
     time_ns thaws_at;    /* if frozen: when its checkpoint is written */
+    uint8_t phase;       /* enum sim_phase */
+    wide_ns begun;       /* if has_charges: units that were done when it last began to run */
+    struct sim_speed speed;
+    struct sim_folded folded;   /* if is_folded */
     struct sim_change *changes; /* in the order in which they were decided */
     size_t change_capacity;
     struct job_after *after;
@@ -80,12 +108,6 @@ struct sim_gpu {
     node_id node;
     struct gpu_cut cut;  /* its present layout, or the one that is being made */
     int64_t recut_milli; /* of it, if it is being repartitioned: what is in no instance that stays */
-};
-
-/* The part of an attempt that ran at earlier speeds. */
-struct sim_folded {
-    time_ns span, overhead;
-    wide_ns work;
 };
 
 /* Time of an attempt that checkpoints and pulls took. */
@@ -109,13 +131,6 @@ struct sim_eviction { /* as decided; for_job: the preemptor, or JOB_NONE */
 
 enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 
-struct sim_pace;     /* of one job; see engine_pace.h */
-struct sim_saves;    /* of one job; see engine_saves.h */
-struct engine_pulls; /* of all jobs; see engine_pulls.h */
-struct storage;      /* sim/storage/storage.h */
-struct sim_activity; /* of one job; see engine_activity.h */
-struct gpu_clients;  /* of one GPU; see engine_clients.c */
-struct network;      /* sim/network/network.h */
 struct sim_spending; /* of one job; see engine_spent.h */
 
 enum level_id {
@@ -190,31 +205,15 @@ struct engine {
     struct job_truth next_truth;
     bool has_next;
     struct engine_loop *loop; /* sim/engine/engine_loop.h; NULL: the loop is open */
+    bool has_phases;          /* jobs go through the phases of engine_saves.c; in most worlds they do not */
+    bool has_charges;         /* checkpoints take time */
     bool has_reserved;        /* space was reserved for some job */
     bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
     struct link_place *places; /* scratch */
     size_t place_capacity;
-    struct wait_times waits; /* scratch: of the row that is being written */
-    struct buffer placement; /* scratch */
-    struct buffer number;    /* scratch */
-    struct sim_pace *paces;  /* by slot; NULL: all jobs run at the speed of the trace */
-    size_t pace_capacity;
-    struct sim_activity **activities; /* by slot; owned; NULL: no kind of job declares its activity */
-    size_t activity_capacity;
-    uint32_t *active_slots; /* of jobs that run and have an activity, in any order */
-    size_t active_slot_capacity;
-    uint32_t active_slot_count;
-    struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
-    uint64_t pace_changes;       /* how often clients came or went */
-    struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
-    struct fabric_use *uses;     /* scratch: of the links of a job */
-    size_t use_capacity;
-    struct engine_pulls *pulls; /* NULL: no cold starts */
-    struct sim_saves *saves;    /* by slot; NULL: checkpoints are free, and there are no cold starts */
-    size_t saves_capacity;
-    struct storage *storage;        /* NULL: likewise */
-    time_ns storage_due;            /* of the event that was pushed for it last */
-    uint32_t storage_generation;    /* of that event */
+    struct wait_times waits;        /* scratch: of the row that is being written */
+    struct buffer placement;        /* scratch */
+    struct buffer number;           /* scratch */
     struct sim_spending *spendings; /* by slot; NULL: all jobs ran at full speed so far */
     size_t spending_capacity;
     uint32_t *stopped_slots; /* of jobs that warm up, and of some that did so since the last row */
@@ -235,18 +234,6 @@ struct engine {
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
 {
     engine->fingerprint = hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
-}
-
-/* Do jobs go through the phases of engine_saves.h?  In most worlds they do not. */
-static inline bool engine_has_phases(const struct engine *engine)
-{
-    return __builtin_expect(engine->saves != NULL, false);
-}
-
-/* Are checkpoints charged? */
-static inline bool engine_charges(const struct engine *engine)
-{
-    return engine_has_phases(engine) && engine->config->world.checkpoints.cost != CHECKPOINTS_FREE;
 }
 
 /* Parts: engine_parts.c */
@@ -278,6 +265,12 @@ static inline time_ns engine_parts_next(const struct engine *engine)
         next = at < next ? at : next;
     }
     return next;
+}
+
+/* Is it of no single job?  Then it counts as an event though it was cancelled. */
+static inline bool engine_is_of_parts(const struct event *event)
+{
+    return event_kind(event) == EVENT_STORAGE || event_kind(event) == EVENT_PULLS;
 }
 
 /* The part whose events these are. */
@@ -315,28 +308,30 @@ void engine_take(struct engine *engine, uint32_t slot, enum reason reason);
 void engine_drop_changes(struct engine *engine, struct sim_job *job, bool joins_only);
 void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: book what it did */
 
+/* Units of work that a member does per ns: without an asynchronous write, and as it is. */
+static inline int64_t engine_full_pace(const struct sim_job *job)
+{
+    return job->is_paced ? job->speed.pace : job->progress.one;
+}
+
+static inline int64_t engine_pace(const struct sim_job *job)
+{
+    const int64_t full = engine_full_pace(job);
+    return __builtin_expect(job->is_slowed, false) ? llrint(fmax(1, (double)full * (1 - job->speed.write))) : full;
+}
+
+/* End the present interval of a job that runs: fold what it did so far.  Called before anything changes that it was
+ * done at. */
+void engine_fold(struct engine *engine, uint32_t slot);
+/* Give a paced job the speed that it has by its pieces and by communication from now on. */
+void engine_set_speed(struct engine *engine, uint32_t slot, double slow, bool is_sliced, double network);
+/* milli-GPU x milli activity of what a paced job holds, if its SM activity is `level` of 1000 at full speed. */
+int64_t engine_busy(const struct engine *engine, uint32_t slot, uint32_t level);
+
 /* Give the job its present speed: count its work until now, and push its new end. */
 void engine_turn(struct engine *engine, uint32_t slot);
 /* Its speed or its phase is another: count its GPU time by cause and its activity as they are now. */
 void engine_recount(struct engine *engine, uint32_t slot);
-
-/* Speeds of jobs: engine_pace.c.  All but the first two are called only if `paces` is not NULL. */
-bool engine_has_paces(const struct engine *engine, const struct job *job); /* with that job */
-/* Note the job's request, and the pieces that its groups get in place of it. */
-void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth,
-                      const struct job_group *got);
-uint32_t engine_pace_of(const struct engine *engine, uint32_t slot); /* units that a member does per ns */
-void engine_pace(struct engine *engine, uint32_t slot); /* its members came or left, or it holds other pieces */
-/* Count its busy SMs now that it holds its pieces, or no longer count them; false: it is not paced. */
-bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held);
-/* It works from `at` on, and `active` of milli-GPU x milli activity are busy. */
-void engine_pace_resumes(struct engine *engine, uint32_t slot, int64_t active, time_ns at);
-struct sim_folded engine_pace_unfold(struct engine *engine, uint32_t slot); /* return it and set it to 0 */
-void engine_pace_close(struct engine *engine, uint32_t slot);               /* put its mean activity into its row */
-bool engine_pace_has(const struct engine *engine, uint32_t slot); /* may it run at another speed than the trace's? */
-/* milli-GPU x milli activity of what it holds, at its pace, if its SM activity is `level` of 1000 at full speed. */
-int64_t engine_pace_busy(const struct engine *engine, uint32_t slot, uint32_t level);
-void engine_release_paces(struct engine *engine);
 
 /* Declarations: engine_know.c */
 /* Note in the slot what follows from the declaration of a job. */
