@@ -31,7 +31,8 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
     return at < world->warmup && next > world->warmup ? world->warmup : next;
 }
 
-void engine_carry_to(struct engine *engine, time_ns at)
+/* Make the changes that no event announces. */
+static void carry_to(struct engine *engine, time_ns at)
 {
     EACH_PART(engine, carry)(engine, at);
     engine_spent_to(engine, at);
@@ -39,8 +40,8 @@ void engine_carry_to(struct engine *engine, time_ns at)
 
 static void sample(struct engine *engine, time_ns at)
 {
-    if (engine->wants_samples)
-        engine_carry_to(engine, at);
+    if (engine->rows.wants_samples)
+        carry_to(engine, at);
     engine_emit_sample(engine, at);
 }
 
@@ -53,23 +54,23 @@ static bool is_told_to_stop(const struct engine *engine)
  * that of the last row if the run is to end. */
 static time_ns emit_samples(struct engine *engine, time_ns to)
 {
-    if (to > engine->now && (engine->wants_row || engine->next_sample == engine->now)) {
+    if (to > engine->now && (engine->samples.wants_row || engine->samples.next == engine->now)) {
         sample(engine, engine->now);
-        engine->wants_row = false;
-        if (engine->next_sample == engine->now)
-            engine->next_sample = sample_after(engine, engine->now);
+        engine->samples.wants_row = false;
+        if (engine->samples.next == engine->now)
+            engine->samples.next = sample_after(engine, engine->now);
     }
-    if (engine->next_sample < to) {
-        engine->error = row_limit_check(engine->sample_count, engine->next_sample, time_to_seconds(to),
+    if (engine->samples.next < to) {
+        engine->error = row_limit_check(engine->samples.count, engine->samples.next, time_to_seconds(to),
                                         engine->config->world.sample_interval);
         if (error_is(engine->error))
             return engine->now;
     }
-    while (engine->next_sample < to) {
-        const time_ns at = engine->next_sample;
+    while (engine->samples.next < to) {
+        const time_ns at = engine->samples.next;
         sample(engine, at);
-        engine->sample_count++;
-        engine->next_sample = sample_after(engine, at);
+        engine->samples.count++;
+        engine->samples.next = sample_after(engine, at);
         if (error_is(engine->error) || is_told_to_stop(engine))
             return at;
     }
@@ -79,28 +80,11 @@ static time_ns emit_samples(struct engine *engine, time_ns to)
 /* False: the run is to end, at a time before `to`. */
 static inline bool advance(struct engine *engine, time_ns to)
 {
-    engine->now = engine->wants_row || engine->next_sample < to ? emit_samples(engine, to) : to;
+    engine->now = engine->samples.wants_row || engine->samples.next < to ? emit_samples(engine, to) : to;
     return engine->now == to;
 }
 
-/* The first tick of the scheduler at or after `at`. */
-static time_ns tick(const struct engine *engine, time_ns at)
-{
-    time_ns period = engine->config->world.scheduler_period;
-    if (period == 0)
-        return at;
-    time_ns due = (at + period - 1) / period * period;
-    return due > engine->last_cycle ? due : engine->last_cycle + period;
-}
-
-void engine_want_cycle(struct engine *engine, time_ns at)
-{
-    time_ns due = tick(engine, at);
-    if (due < engine->cycle_due)
-        engine->cycle_due = due;
-}
-
-void engine_tell_queues(struct engine *engine)
+static void tell_queues(struct engine *engine)
 {
     const struct queue_table *queues = job_source_queues(engine->config->source);
     if (queues->count == engine->queues_known)
@@ -117,22 +101,23 @@ static void fetch(struct engine *engine)
         engine_loop_taken(engine);
     else
         engine->error =
-            job_source_next(engine->config->source, &engine->next_job, &engine->next_truth, &engine->has_next);
+            job_source_next(engine->config->source, &engine->next.job, &engine->next.truth, &engine->next.is_there);
     if (error_is(engine->error))
-        engine->has_next = false;
-    if (engine->loop != NULL ? engine_loop_is_over(engine) : !engine->has_next)
-        engine->wants_row = true; /* GPU time is measured until the last submission, so a row is written at its time */
+        engine->next.is_there = false;
+    if (engine->loop != NULL ? engine_loop_is_over(engine) : !engine->next.is_there)
+        engine->samples.wants_row =
+            true; /* GPU time is measured until the last submission, so a row is written at its time */
 }
 
 static void take_submissions(struct engine *engine)
 {
-    while (engine->has_next && engine->next_job.submit <= engine->now) {
-        engine_tell_queues(engine);
-        uint32_t slot = engine_submit(engine, &engine->next_job, &engine->next_truth);
-        engine->last_submit = engine->now;
+    while (engine->next.is_there && engine->next.job.submit <= engine->now) {
+        tell_queues(engine);
+        uint32_t slot = engine_submit(engine, &engine->next.job, &engine->next.truth);
+        engine->measured.last_submit = engine->now;
         if (engine->config->world.queue_limit >= 0) {
-            MEM_GROW(engine->fresh, engine->fresh_capacity, (size_t)engine->fresh_count + 1);
-            engine->fresh[engine->fresh_count++] = slot;
+            MEM_GROW(engine->fresh.slots, engine->fresh.capacity, (size_t)engine->fresh.count + 1);
+            engine->fresh.slots[engine->fresh.count++] = slot;
         }
         fetch(engine);
     }
@@ -156,24 +141,6 @@ static void foresee(struct engine *engine)
         __builtin_prefetch((const char *)job + at, 1);
 }
 
-bool engine_is_stale(const struct engine *engine, const struct event *event)
-{
-    switch (event_kind(event)) {
-    case EVENT_NODE:
-        return false;
-    case EVENT_END:
-    case EVENT_CHECKPOINT:
-        return event->generation != engine->jobs[event->subject].generation;
-    case EVENT_EVICT:
-    case EVENT_EFFECT:
-        return event->generation != engine->jobs[event->subject].tenure;
-    default: {
-        const struct engine_part *part = engine_part_of(engine, event_kind(event));
-        return part->is_stale != NULL && part->is_stale(engine, event);
-    }
-    }
-}
-
 /* Handle the events that are due; false: there were none. */
 static bool take_events(struct engine *engine)
 {
@@ -193,8 +160,8 @@ static bool take_events(struct engine *engine)
  * which space is being freed is kept. */
 static void enforce_queue_limit(struct engine *engine)
 {
-    while (engine->fresh_count > 0) {
-        uint32_t slot = engine->fresh[--engine->fresh_count];
+    while (engine->fresh.count > 0) {
+        uint32_t slot = engine->fresh.slots[--engine->fresh.count];
         const struct sim_job *job = &engine->jobs[slot];
         struct sched_counts counts;
         port_count(&engine->port, &counts);
@@ -205,7 +172,7 @@ static void enforce_queue_limit(struct engine *engine)
     }
 }
 
-void engine_note_reserved(struct engine *engine)
+static void note_reserved(struct engine *engine)
 {
     struct sched_counts counts;
     port_count(&engine->port, &counts);
@@ -229,7 +196,7 @@ static void run_cycle(struct engine *engine)
     time_ns wake_at;
     engine->cycle_due = TIME_NEVER;
     engine->last_cycle = engine->now;
-    engine->cycles++;
+    engine->counts.cycles++;
     watch_begin(engine);
     size_t count = port_cycle(&engine->port, engine->now, &decisions, &wake_at);
     engine->error = watch_done(engine);
@@ -237,10 +204,10 @@ static void run_cycle(struct engine *engine)
         return;
     for (size_t i = 0; i < count; i++)
         engine_apply(engine, &decisions[i]);
-    engine->decisions += count;
+    engine->counts.decisions += count;
     if (wake_at != TIME_NEVER)
         engine_want_cycle(engine, wake_at);
-    if (engine->fresh_count > 0)
+    if (engine->fresh.count > 0)
         enforce_queue_limit(engine);
     engine_look_for_stall(engine);
 }
@@ -251,7 +218,7 @@ static void drop_stale(struct engine *engine)
     while (event_queue_time(&engine->events) <= engine->config->world.end && engine->events.count > 0 &&
            engine_is_stale(engine, &engine->events.heap[0])) {
         const struct event event = event_queue_pop(&engine->events);
-        engine->event_count += engine_is_of_parts(&event);
+        engine->counts.events += engine_is_of_parts(&event);
     }
 }
 
@@ -266,8 +233,8 @@ static bool is_part_alone(const struct engine *engine)
 static time_ns next_instant(const struct engine *engine)
 {
     time_ns at = engine->cycle_due;
-    if (engine->has_next && engine->next_job.submit < at)
-        at = engine->next_job.submit;
+    if (engine->next.is_there && engine->next.job.submit < at)
+        at = engine->next.job.submit;
     const time_ns part = engine_parts_next(engine);
     at = part < at ? part : at;
     if (at == TIME_NEVER && is_part_alone(engine))
@@ -282,10 +249,10 @@ static void tell_progress(struct engine *engine)
         return;
     struct engine_progress progress = {.now = engine->now,
                                        .end = engine->config->world.end,
-                                       .submitted = engine->submitted,
-                                       .finished = engine->ended + engine->rejected,
+                                       .submitted = engine->counts.submitted,
+                                       .finished = engine->counts.ended + engine->counts.rejected,
                                        .total_jobs = job_source_facts(engine->config->source)->job_count,
-                                       .events = engine->event_count};
+                                       .events = engine->counts.events};
     engine->config->on_progress(engine->config->progress_self, &progress);
 }
 
@@ -308,11 +275,11 @@ static void run_instant(struct engine *engine, time_ns at)
     if (has_cycle)
         run_cycle(engine);
     if (engine->has_reserved) /* facts change it too: space of a victim arrives, a node leaves */
-        engine_note_reserved(engine);
-    if (has_cycle && engine->is_filling)
+        note_reserved(engine);
+    if (has_cycle && engine->filling.is_on)
         engine_emit_arrived(engine);
     if (engine->config->is_checked) {
-        engine_carry_to(engine, at);
+        carry_to(engine, at);
         engine_check_instant(engine);
     }
 }
@@ -320,9 +287,9 @@ static void run_instant(struct engine *engine, time_ns at)
 /* The instants up to `until`; true: the run has some after it. */
 static bool loop(struct engine *engine, time_ns until)
 {
-    uint64_t next_progress = engine->event_count / PROGRESS_EVENTS * PROGRESS_EVENTS + PROGRESS_EVENTS;
+    uint64_t next_progress = engine->counts.events / PROGRESS_EVENTS * PROGRESS_EVENTS + PROGRESS_EVENTS;
     while (!is_stopped(engine)) {
-        if (!engine->has_next && engine->cycle_due == TIME_NEVER)
+        if (!engine->next.is_there && engine->cycle_due == TIME_NEVER)
             drop_stale(engine);
         time_ns at = next_instant(engine);
         if (at == TIME_NEVER)
@@ -336,7 +303,7 @@ static bool loop(struct engine *engine, time_ns until)
             return false;
         }
         run_instant(engine, at);
-        if (engine->event_count >= next_progress) {
+        if (engine->counts.events >= next_progress) {
             next_progress += PROGRESS_EVENTS;
             tell_progress(engine);
         }
@@ -354,7 +321,7 @@ static void finish(struct engine *engine)
     is_partial |= !advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
     if (!is_partial)
         engine_find_stuck(engine);
-    engine_carry_to(engine, engine->now);
+    carry_to(engine, engine->now);
     engine_close(engine);
     if (engine->config->on_end != NULL)
         engine->config->on_end(engine->config->end_self, engine->port.sched, engine->now);
@@ -363,10 +330,10 @@ static void finish(struct engine *engine)
     random_stream_init(&last, engine->config->seed, "fingerprint", 0);
     engine_hash(engine, 0xff, random_below(&last, UINT32_MAX));
     result->fingerprint = engine->fingerprint;
-    result->submitted = engine->submitted;
-    result->finished = engine->ended;
-    result->evicted = engine->evicted;
-    const struct sched_counts *before = &engine->counts_before;
+    result->submitted = engine->counts.submitted;
+    result->finished = engine->counts.ended;
+    result->evicted = engine->counts.evicted;
+    const struct sched_counts *before = &engine->measured.before;
     result->plans = counts.plans - before->plans;
     result->facts.is_partial = is_partial;
     result->facts.promised_starts = counts.promised_starts - before->promised_starts;
@@ -388,14 +355,15 @@ static struct error check_rows(const struct engine_config *config)
 
 static void set_sinks(struct engine *engine, const struct record_sink *sinks, size_t count)
 {
-    engine->sinks = sinks;
-    engine->sink_count = count;
-    engine->wants_jobs = engine->wants_attempts = engine->wants_gangs = engine->wants_samples = false;
+    engine->rows.sinks = sinks;
+    engine->rows.sink_count = count;
+    engine->rows.wants_jobs = engine->rows.wants_attempts = engine->rows.wants_gangs = engine->rows.wants_samples =
+        false;
     for (size_t i = 0; i < count; i++) {
-        engine->wants_jobs |= sinks[i].on_job != NULL;
-        engine->wants_attempts |= sinks[i].on_attempt != NULL;
-        engine->wants_gangs |= sinks[i].on_gang != NULL;
-        engine->wants_samples |= sinks[i].on_sample != NULL;
+        engine->rows.wants_jobs |= sinks[i].on_job != NULL;
+        engine->rows.wants_attempts |= sinks[i].on_attempt != NULL;
+        engine->rows.wants_gangs |= sinks[i].on_gang != NULL;
+        engine->rows.wants_samples |= sinks[i].on_sample != NULL;
     }
 }
 
@@ -412,21 +380,21 @@ static void release(struct engine *engine)
     EACH_PART(engine, release)(engine);
     engine_spent_release(engine);
     engine_loop_release(engine);
-    offered_release(&engine->offered);
-    mem_free(engine->places);
+    offered_release(&engine->measured.offered);
+    mem_free(engine->rows.places);
     mem_free(engine->jobs);
-    mem_free(engine->free_slots);
-    mem_free(engine->slot_of);
-    mem_free(engine->id_of);
-    mem_free(engine->fresh);
-    mem_free(engine->ended_at);
-    mem_free(engine->before);
+    mem_free(engine->slots.free);
+    mem_free(engine->slots.slot_of);
+    mem_free(engine->slots.id_of);
+    mem_free(engine->fresh.slots);
+    mem_free(engine->ended.at);
+    mem_free(engine->before.of);
     mem_free(engine->gpu_used);
     mem_free(engine->gpus);
-    buffer_release(&engine->placement);
-    buffer_release(&engine->number);
-    mem_free(engine->typical.jobs);
-    census_memo_release(&engine->census);
+    buffer_release(&engine->rows.placement);
+    buffer_release(&engine->rows.number);
+    mem_free(engine->space.typical.jobs);
+    census_memo_release(&engine->space.census);
     event_queue_release(&engine->events);
     sched_free(engine->port.sched);
 }
@@ -448,8 +416,8 @@ struct error engine_open_sched(struct engine *engine, const struct engine_policy
         sched_trust_jobs(sched, !config->is_checked); /* a source gives valid jobs */
     }
     sched_free(engine->port.sched);
-    census_memo_release(&engine->census);
-    engine->census = (struct census_memo){0};
+    census_memo_release(&engine->space.census);
+    engine->space.census = (struct census_memo){0};
     engine->port = port_new(sched, decider, config->listener);
     if (policy->typical_count > 0)
         port_typical_told(&engine->port, policy->typical, policy->typical_count, engine->now);
@@ -460,7 +428,7 @@ static struct error begin(struct engine *engine)
 {
     const struct engine_config *config = engine->config;
     TRY(check_rows(config));
-    engine->is_filling = job_source_facts(config->source)->is_filling;
+    engine->filling.is_on = job_source_facts(config->source)->is_filling;
     const struct engine_policy policy = {config->policy, config->typical, config->typical_count};
     TRY(engine_open_sched(engine, &policy, config->decider));
     if (config->is_checked)
@@ -471,7 +439,7 @@ static struct error begin(struct engine *engine)
     TRY(engine_know_typical(engine));
     EACH_PART(engine, instant)(engine);
     const struct workload_facts *facts = job_source_facts(config->source);
-    offered_begin(&engine->offered, workload_arrivals(facts), config->cluster, TIME_NEVER);
+    offered_begin(&engine->measured.offered, workload_arrivals(facts), config->cluster, TIME_NEVER);
     TRY(engine_loop_open(engine));
     if (engine->loop != NULL)
         engine_loop_show(engine);
@@ -488,7 +456,7 @@ struct error engine_open(struct engine **out, const struct engine_config *config
     engine->cycle_due = TIME_NEVER;
     engine->last_cycle = -1;
     engine->fingerprint = config->seed;
-    engine->stall.limit = config->world.stall_steps;
+    engine->stalls.steps.limit = config->world.stall_steps;
     *result = (struct engine_result){0};
     struct error error = begin(engine);
     if (error_is(error))
@@ -529,9 +497,9 @@ struct error engine_replay(struct engine *engine, time_ns at)
 void engine_show(struct engine *engine, const struct record_sink *sinks, size_t sink_count)
 {
     set_sinks(engine, sinks, sink_count);
-    engine->from = engine->now;
-    engine->wants_row = true; /* a row of the beginning */
-    port_count(&engine->port, &engine->counts_before);
+    engine->measured.from = engine->now;
+    engine->samples.wants_row = true; /* a row of the beginning */
+    port_count(&engine->port, &engine->measured.before);
 }
 
 struct error engine_finish(struct engine **engine)

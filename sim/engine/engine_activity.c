@@ -29,8 +29,9 @@ static struct activities *activities_of(const struct engine *engine) /* NULL: no
     return engine->states[PART_activity];
 }
 
-static void *begin(struct engine *engine)
+static void *begin(struct engine *engine, uint32_t needs)
 {
+    (void)needs;
     return engine->config->world.activity.count > 0 ? mem_zalloc(1, sizeof(struct activities)) : NULL;
 }
 

@@ -59,7 +59,7 @@ static void drop_ended(const struct engine *engine, struct job *told, struct job
 {
     uint16_t count = 0;
     for (uint32_t i = 0; i < told->after_count; i++)
-        if (engine->slot_of[told->after[i].job] != UINT32_MAX)
+        if (engine->slots.slot_of[told->after[i].job] != UINT32_MAX)
             after[count++] = told->after[i];
     told->after = count > 0 ? after : NULL;
     told->after_count = count;
@@ -119,9 +119,9 @@ static void keep_waits(struct engine *engine)
             wait_times_add(&before[slot], REASON_SCHEDULING,
                            own->row.wait_total + (own->is_waiting ? engine->now - own->waiting_since : 0));
     }
-    mem_free(engine->before);
-    engine->before = before;
-    engine->before_capacity = (size_t)engine->job_used + 1;
+    mem_free(engine->before.of);
+    engine->before.of = before;
+    engine->before.capacity = (size_t)engine->job_used + 1;
 }
 
 /* The declarations of the jobs that wait or run, in the order of their submission, from the same source again. */
@@ -138,11 +138,11 @@ static struct error adopt_jobs(struct engine *engine, struct job_source *source)
             TRY(job_source_next(source, &job, &truth, &has));
         if (!has || job.submit > engine->now)
             return error_new(ERROR_DATA, "the workload has changed since the run began");
-        if (engine->slot_of[id] == ENGINE_SLOT_NONE)
+        if (engine->slots.slot_of[id] == ENGINE_SLOT_NONE)
             continue;
         if (engine_silences(engine, &job))
             job.communication = NULL;
-        TRY(adopt_job(engine, engine->slot_of[id], &job));
+        TRY(adopt_job(engine, engine->slots.slot_of[id], &job));
     }
     return ERROR_OK;
 }

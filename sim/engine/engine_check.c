@@ -153,7 +153,7 @@ void engine_check_instant(struct engine *engine)
         if (broken_law != NULL)
             broken(engine, broken_law);
     }
-    if (engine->submitted != waiting + running + engine->ended + engine->rejected)
+    if (engine->counts.submitted != waiting + running + engine->counts.ended + engine->counts.rejected)
         broken(engine, "a submitted job is not accounted for");
     if ((uint64_t)engine->levels[LEVEL_PENDING].value != waiting ||
         (uint64_t)engine->levels[LEVEL_RUNNING].value != running)

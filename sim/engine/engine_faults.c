@@ -28,8 +28,9 @@ static struct sim_fault *fault_of(const struct engine *engine, uint32_t slot)
     return &((struct faults *)engine->states[PART_faults])->jobs[slot];
 }
 
-static void *begin(struct engine *engine)
+static void *begin(struct engine *engine, uint32_t needs)
 {
+    (void)needs;
     return fault_rates_are_set(&engine->config->world.faults) ? mem_zalloc(1, sizeof(struct faults)) : NULL;
 }
 

@@ -77,7 +77,7 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
     }
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all changes of one instant count as one */
-    if (engine->wants_attempts || (engine->wants_gangs && job->held_milli > GPU_MILLI))
+    if (engine->rows.wants_attempts || (engine->rows.wants_gangs && job->held_milli > GPU_MILLI))
         engine_emit_attempt(engine, job,
                             &(struct sim_attempt){.start = engine->now - span,
                                                   .why = why,
@@ -255,14 +255,6 @@ void engine_set_speed(struct engine *engine, uint32_t slot, double slow, bool is
         engine_recount(engine, slot);
 }
 
-int64_t engine_busy(const struct engine *engine, uint32_t slot, uint32_t level)
-{
-    const struct engine_part *const *part = engine->parts;
-    while ((*part)->busy == NULL)
-        part++;
-    return (*part)->busy(engine, slot, level);
-}
-
 void engine_turn(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
@@ -278,8 +270,8 @@ static time_ns eligible_at(const struct engine *engine, const struct sim_job *jo
 {
     time_ns eligible = job->row.submit;
     for (uint32_t i = 0; i < job->after_count; i++)
-        if (engine->ended_at[job->after[i].job] > eligible)
-            eligible = engine->ended_at[job->after[i].job];
+        if (engine->ended.at[job->after[i].job] > eligible)
+            eligible = engine->ended.at[job->after[i].job];
     return eligible;
 }
 
@@ -308,9 +300,9 @@ static void begin_run(struct engine *engine, uint32_t slot)
     engine_end_wait(engine, job);
     engine_step(job, STEP_EFFECT);
     engine_level(engine, LEVEL_RUNNING, 1);
-    engine->started++;
+    engine->counts.started++;
     if (is_first) {
-        engine->first_starts++;
+        engine->counts.first_starts++;
         job->row.start = engine->now;
         job->row.eligible = eligible_at(engine, job);
         job->row.wait = engine->now - job->row.eligible;
@@ -397,8 +389,8 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
 static void count_eviction(struct engine *engine, struct sim_job *job, wide_ns kept)
 {
     const wide_ns gain = kept - (engine->has_charges ? job->begun : job->progress.saved);
-    stall_eviction(&engine->stall, progress_reference(&job->progress, gain));
-    engine->evicted++;
+    stall_eviction(&engine->stalls.steps, progress_reference(&job->progress, gain));
+    engine->counts.evicted++;
     job->row.evictions++;
     engine_hash(engine, EVENT_EVICT + 0x40, job->row.id);
 }

@@ -8,31 +8,31 @@ _Static_assert((int)RECORD_SOURCE_COUNT == (int)SOURCE_COUNT, "record_source_nam
 static uint32_t new_slot(struct engine *engine, job_id id)
 {
     uint32_t slot;
-    if (engine->free_count > 0) {
-        slot = engine->free_slots[--engine->free_count];
+    if (engine->slots.free_count > 0) {
+        slot = engine->slots.free[--engine->slots.free_count];
     } else {
         MEM_GROW(engine->jobs, engine->job_capacity, (size_t)engine->job_used + 1);
         slot = engine->job_used++;
     }
-    MEM_GROW(engine->slot_of, engine->slot_capacity, (size_t)id + 1);
-    MEM_GROW(engine->id_of, engine->id_capacity, (size_t)slot + 1);
-    engine->slot_of[id] = slot;
-    engine->id_of[slot] = id;
+    MEM_GROW(engine->slots.slot_of, engine->slots.slot_capacity, (size_t)id + 1);
+    MEM_GROW(engine->slots.id_of, engine->slots.id_capacity, (size_t)slot + 1);
+    engine->slots.slot_of[id] = slot;
+    engine->slots.id_of[slot] = id;
     return slot;
 }
 
 static void free_slot(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
-    engine->slot_of[job->row.id] = ENGINE_SLOT_NONE;
+    engine->slots.slot_of[job->row.id] = ENGINE_SLOT_NONE;
     mem_free((void *)(uintptr_t)job->row.name);
     job->row.name = NULL;
     job->generation++;
     job->tenure++;
     job->state = LIFE_NONE;
-    if (engine->free_count == engine->free_capacity)
-        MEM_GROW(engine->free_slots, engine->free_capacity, (size_t)engine->free_count + 1);
-    engine->free_slots[engine->free_count++] = slot;
+    if (engine->slots.free_count == engine->slots.free_capacity)
+        MEM_GROW(engine->slots.free, engine->slots.free_capacity, (size_t)engine->slots.free_count + 1);
+    engine->slots.free[engine->slots.free_count++] = slot;
 }
 
 static uint32_t submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
@@ -40,16 +40,16 @@ static uint32_t submit(struct engine *engine, const struct job *job, const struc
     struct job room;
     uint32_t slot = new_slot(engine, job->id);
     engine_know(engine, slot, job, truth);
-    if (slot < engine->before_capacity)
-        engine->before[slot].mask = 0;
+    if (slot < engine->before.capacity)
+        engine->before.of[slot].mask = 0;
     struct sim_job *own = &engine->jobs[slot];
     engine_step(own, STEP_SUBMIT);
-    engine->submitted++;
-    engine->event_count++;
+    engine->counts.submitted++;
+    engine->counts.events++;
     if (engine->loop == NULL)
-        offered_add(&engine->offered, job, truth);
-    if (engine->is_filling)
-        engine->arrived_milli += job_asked_milli(job, engine->config->cluster);
+        offered_add(&engine->measured.offered, job, truth);
+    if (engine->filling.is_on)
+        engine->filling.milli += job_asked_milli(job, engine->config->cluster);
     engine_begin_wait(engine, own);
     engine_hash(engine, EVENT_SUBMIT, job->id);
     port_job_submitted(&engine->port, engine_told(engine, job, &room), engine->now);
@@ -80,11 +80,11 @@ static void finish_job(struct engine *engine, uint32_t slot, enum job_end_state 
     struct sim_job *job = &engine->jobs[slot];
     fill_end(job, state);
     job->row.end = engine->now;
-    if (engine->has_dependencies) {
-        MEM_GROW(engine->ended_at, engine->ended_capacity, (size_t)job->row.id + 1);
-        engine->ended_at[job->row.id] = engine->now;
+    if (engine->ended.is_on) {
+        MEM_GROW(engine->ended.at, engine->ended.capacity, (size_t)job->row.id + 1);
+        engine->ended.at[job->row.id] = engine->now;
     }
-    if (engine->wants_jobs)
+    if (engine->rows.wants_jobs)
         engine_emit_job(engine, job);
     const job_id id = job->row.id;
     free_slot(engine, slot);
@@ -95,7 +95,7 @@ static void finish_job(struct engine *engine, uint32_t slot, enum job_end_state 
 /* Add what the job waited for before another policy took over. */
 static void add_before(const struct engine *engine, uint32_t slot, struct wait_times *times)
 {
-    const struct wait_times *before = &engine->before[slot];
+    const struct wait_times *before = &engine->before.of[slot];
     for (uint32_t left = before->mask; left != 0; left &= left - 1)
         wait_times_add(times, (enum reason)__builtin_ctz(left), before->of[__builtin_ctz(left)]);
 }
@@ -103,7 +103,7 @@ static void add_before(const struct engine *engine, uint32_t slot, struct wait_t
 bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *times)
 {
     const bool has_waited = port_waited(&engine->port, engine->jobs[slot].row.id, engine->now, times);
-    if (slot >= engine->before_capacity || !engine->config->world.has_wait_times)
+    if (slot >= engine->before.capacity || !engine->config->world.has_wait_times)
         return has_waited;
     if (!has_waited)
         times->mask = 0;
@@ -114,17 +114,17 @@ bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *time
 void engine_note_waits(struct engine *engine, struct sim_job *job)
 {
     if ((job->is_waiting || job->row.wait_total > 0) &&
-        engine_waited(engine, (uint32_t)(job - engine->jobs), &engine->waits))
-        job->row.waits = &engine->waits;
+        engine_waited(engine, (uint32_t)(job - engine->jobs), &engine->rows.waits))
+        job->row.waits = &engine->rows.waits;
 }
 
 /* The GPU time of a batch is measured until its last job has gone, so a row is written at that time. */
 static void note_gone(struct engine *engine)
 {
-    engine->last_end = engine->now;
-    if (!engine->has_next && engine->ended + engine->rejected == engine->submitted &&
-        offered_is_batch(&engine->offered))
-        engine->wants_row = true;
+    engine->measured.last_end = engine->now;
+    if (!engine->next.is_there && engine->counts.ended + engine->counts.rejected == engine->counts.submitted &&
+        offered_is_batch(&engine->measured.offered))
+        engine->samples.wants_row = true;
 }
 
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
@@ -132,7 +132,7 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
     struct sim_job *job = &engine->jobs[slot];
     engine_end_wait(engine, job);
     engine_step(job, STEP_REJECT);
-    engine->rejected++;
+    engine->counts.rejected++;
     note_gone(engine);
     engine_hash(engine, 0x10, job->row.id);
     if (reason == REASON_QUEUE_FULL) {
@@ -220,8 +220,8 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, const struct dec
 /* Count the eviction against the preemptor until it starts. */
 static void note_owed(struct engine *engine, job_id gainer)
 {
-    if (gainer != JOB_NONE && engine->slot_of[gainer] != ENGINE_SLOT_NONE)
-        engine->jobs[engine->slot_of[gainer]].owed++;
+    if (gainer != JOB_NONE && engine->slots.slot_of[gainer] != ENGINE_SLOT_NONE)
+        engine->jobs[engine->slots.slot_of[gainer]].owed++;
 }
 
 static void apply_evict(struct engine *engine, uint32_t slot, const struct decision *decision)
@@ -255,17 +255,17 @@ static void apply_release(struct engine *engine, uint32_t slot)
 /* What a job waited for that the scheduler rejects. */
 static void note_rejected(struct engine *engine, uint32_t slot, const struct wait_times *waited)
 {
-    if (slot < engine->before_capacity && waited != NULL) {
-        engine->waits = *waited;
-        add_before(engine, slot, &engine->waits);
-        waited = &engine->waits;
+    if (slot < engine->before.capacity && waited != NULL) {
+        engine->rows.waits = *waited;
+        add_before(engine, slot, &engine->rows.waits);
+        waited = &engine->rows.waits;
     }
     engine->jobs[slot].row.waits = waited != NULL && waited->mask != 0 ? waited : NULL;
 }
 
 void engine_apply(struct engine *engine, const struct decision *decision)
 {
-    uint32_t slot = engine->slot_of[decision->job];
+    uint32_t slot = engine->slots.slot_of[decision->job];
     EACH_PART(engine, decided)(engine, slot, decision);
     switch (decision->kind) {
     case DECISION_START:
@@ -308,7 +308,7 @@ static void on_end(struct engine *engine, uint32_t slot)
     static const enum job_end_state ends[] = {END_COMPLETED, END_FAILED, END_CANCELLED};
     static const enum job_end told[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED};
     engine_hash(engine, EVENT_END, job->row.id);
-    engine->ended++;
+    engine->counts.ended++;
     note_gone(engine);
     engine_let_go(engine, slot, work);
     engine_step(job, STEP_END);
@@ -331,7 +331,7 @@ static void on_evicted(struct engine *engine, uint32_t slot)
 void engine_event(struct engine *engine, const struct event *event)
 {
     const bool is_stale = engine_is_stale(engine, event);
-    engine->event_count += !is_stale || engine_is_of_parts(event);
+    engine->counts.events += !is_stale || engine_is_of_parts(event);
     if (is_stale)
         return;
     switch (event_kind(event)) {
@@ -362,10 +362,10 @@ static time_ns eligible_by_now(const struct engine *engine, const struct sim_job
     time_ns eligible = job->row.submit;
     for (uint32_t i = 0; i < job->after_count; i++) {
         job_id after = job->after[i].job;
-        if (engine->slot_of[after] != ENGINE_SLOT_NONE)
+        if (engine->slots.slot_of[after] != ENGINE_SLOT_NONE)
             return TIME_NEVER;
-        if (engine->ended_at[after] > eligible)
-            eligible = engine->ended_at[after];
+        if (engine->ended.at[after] > eligible)
+            eligible = engine->ended.at[after];
     }
     return eligible;
 }
@@ -385,15 +385,15 @@ void engine_close(struct engine *engine)
 {
     const job_id id_count = engine_id_count(engine);
     for (job_id id = 0; id < id_count; id++) {
-        if (engine->slot_of[id] == ENGINE_SLOT_NONE)
+        if (engine->slots.slot_of[id] == ENGINE_SLOT_NONE)
             continue;
-        struct sim_job *job = &engine->jobs[engine->slot_of[id]];
+        struct sim_job *job = &engine->jobs[engine->slots.slot_of[id]];
         engine_close_job(engine, job);
         if (job->is_waiting)
             close_waiting(engine, job);
         fill_end(job, job->is_waiting ? END_PENDING : END_RUNNING);
         engine_note_waits(engine, job);
-        if (engine->wants_jobs)
+        if (engine->rows.wants_jobs)
             engine_emit_job(engine, job);
     }
 }

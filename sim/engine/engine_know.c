@@ -147,8 +147,8 @@ static void fill_after(struct engine *engine, struct sim_job *own, const struct 
     own->after_count = job->after_count;
     if (job->after_count == 0)
         return;
-    engine->has_dependencies = true;
-    MEM_GROW(engine->ended_at, engine->ended_capacity, (size_t)job->id + 1);
+    engine->ended.is_on = true;
+    MEM_GROW(engine->ended.at, engine->ended.capacity, (size_t)job->id + 1);
     MEM_GROW(own->after, own->after_capacity, (size_t)job->after_count);
     for (uint32_t i = 0; i < job->after_count; i++) {
         assert(job->after[i].job < job->id);
@@ -223,28 +223,22 @@ const struct job *engine_told(const struct engine *engine, const struct job *job
         return job;
     *room = *job;
     room->is_preemptible &= !becomes_firm;
-    room->estimate = engine->jobs[engine->slot_of[job->id]].row.estimate;
-    room->checkpoint = engine->jobs[engine->slot_of[job->id]].checkpoint;
-    EACH_PART(engine, told)(engine, engine->slot_of[job->id], room);
+    room->estimate = engine->jobs[engine->slots.slot_of[job->id]].row.estimate;
+    room->checkpoint = engine->jobs[engine->slots.slot_of[job->id]].checkpoint;
+    EACH_PART(engine, told)(engine, engine->slots.slot_of[job->id], room);
     return room;
-}
-
-static bool is_wanted(const struct engine *engine, const struct job *job, const struct job_truth *truth)
-{
-    for (const struct engine_part *const *part = engine->sleepers; *part != NULL; part++)
-        if ((*part)->wants(engine, job, truth))
-            return true;
-    return false;
 }
 
 void engine_know(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
     fill_job(engine, &engine->jobs[slot], job, truth);
-    if (engine->sleepers[0] != NULL && is_wanted(engine, job, truth))
-        engine_parts_wake(engine, job, truth);
+    const uint32_t needs =
+        (job->communication != NULL ? NEED_COMMUNICATION : 0u) | (truth->failures != NULL ? NEED_ATTEMPTS : 0u);
+    if ((needs & ~engine->needs) != 0)
+        engine_parts_need(engine, needs);
     const struct policy_config *policy = engine->policy;
     if (engine->parts[0] != NULL || (policy != NULL && policy->sharing->map != NULL))
         tell_parts(engine, slot, job, truth);
-    if (engine->spendings != NULL)
+    if (engine->spent->of != NULL)
         engine_spent_asks(engine, slot);
 }

@@ -134,16 +134,16 @@ struct error engine_loop_open(struct engine *engine)
     }
     struct engine_loop *loop = engine->loop = mem_zalloc(1, sizeof *loop);
     loop->links = links;
-    TRY(take_all(loop, config->source, &engine->offered));
+    TRY(take_all(loop, config->source, &engine->measured.offered));
     loop->due = mem_zalloc((size_t)loop->count + 1, sizeof *loop->due);
     for (job_id id = 0; id < loop->count; id++)
         if (links[id].follows != JOB_NONE)
             list_add(loop, &loop->jobs[links[id].follows].first_follower, id);
         else
             push(loop, id, loop->jobs[id].job.submit);
-    MEM_GROW(engine->slot_of, engine->slot_capacity, (size_t)loop->count);
+    MEM_GROW(engine->slots.slot_of, engine->slots.slot_capacity, (size_t)loop->count);
     for (job_id id = 0; id < loop->count; id++)
-        engine->slot_of[id] = ENGINE_SLOT_NONE;
+        engine->slots.slot_of[id] = ENGINE_SLOT_NONE;
     return ERROR_OK;
 }
 
@@ -176,9 +176,9 @@ void engine_loop_show(struct engine *engine)
             break;
         park(loop, pop(loop), missing);
     }
-    engine->has_next = loop->due_count > 0;
-    if (engine->has_next)
-        fill(&loop->jobs[loop->due[0]], &engine->next_job, &engine->next_truth);
+    engine->next.is_there = loop->due_count > 0;
+    if (engine->next.is_there)
+        fill(&loop->jobs[loop->due[0]], &engine->next.job, &engine->next.truth);
 }
 
 static void count(struct engine_loop *loop, job_id id)
@@ -194,7 +194,7 @@ static void count(struct engine_loop *loop, job_id id)
 void engine_loop_taken(struct engine *engine)
 {
     struct engine_loop *loop = engine->loop;
-    assert(loop->due_count > 0 && loop->due[0] == engine->next_job.id);
+    assert(loop->due_count > 0 && loop->due[0] == engine->next.job.id);
     const job_id id = pop(loop);
     struct held_back *own = &loop->jobs[id];
     own->state = LOOP_SUBMITTED;
@@ -230,7 +230,7 @@ void engine_loop_ended(struct engine *engine, job_id id)
 
 job_id engine_id_count(const struct engine *engine)
 {
-    return engine->loop != NULL ? engine->loop->count : (job_id)engine->submitted;
+    return engine->loop != NULL ? engine->loop->count : (job_id)engine->counts.submitted;
 }
 
 bool engine_loop_is_over(const struct engine *engine)

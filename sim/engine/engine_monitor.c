@@ -55,8 +55,9 @@ static struct monitor *monitor_of(const struct engine *engine)
     return engine->states[PART_monitor];
 }
 
-static void *begin(struct engine *engine)
+static void *begin(struct engine *engine, uint32_t needs)
 {
+    (void)needs;
     return engine->config->world.monitor.period > 0 ? mem_zalloc(1, sizeof(struct monitor)) : NULL;
 }
 
@@ -133,7 +134,7 @@ static uint32_t place_of(const struct engine *engine, job_id id)
     uint32_t from = 0, to = monitor->on_count;
     while (from < to) {
         const uint32_t middle = from + (to - from) / 2;
-        if (engine->id_of[monitor->on[middle]] < id)
+        if (engine->slots.id_of[monitor->on[middle]] < id)
             from = middle + 1;
         else
             to = middle;
@@ -149,7 +150,7 @@ static void runs(struct engine *engine, uint32_t slot, bool is_first)
     if (own->is_on)
         return;
     MEM_GROW(monitor->on, monitor->on_capacity, (size_t)monitor->on_count + 1);
-    const uint32_t at = place_of(engine, engine->id_of[slot]);
+    const uint32_t at = place_of(engine, engine->slots.id_of[slot]);
     memmove(&monitor->on[at + 1], &monitor->on[at], (monitor->on_count - at) * sizeof *monitor->on);
     monitor->on[at] = slot;
     monitor->on_count++;
@@ -167,7 +168,7 @@ static void stops(struct engine *engine, uint32_t slot)
     struct watched *own = &monitor->of[slot];
     if (!own->is_on)
         return;
-    const uint32_t at = place_of(engine, engine->id_of[slot]);
+    const uint32_t at = place_of(engine, engine->slots.id_of[slot]);
     assert(monitor->on[at] == slot);
     monitor->on_count--;
     memmove(&monitor->on[at], &monitor->on[at + 1], (monitor->on_count - at) * sizeof *monitor->on);
@@ -191,7 +192,7 @@ static void take(struct engine *engine, uint32_t slot)
     struct watched *own = &monitor->of[slot];
     const struct activity_sums sums = engine_activity_sums(engine, slot);
     const double mean = mean_of(engine, slot, own, sums);
-    const job_id id = engine->id_of[slot];
+    const job_id id = engine->slots.id_of[slot];
     uint16_t milli;
     if (own->since < engine->now && mean >= 0 &&
         monitor_reads(&engine->config->world.monitor, engine->config->seed, id, monitor->tick, mean, &milli)) {

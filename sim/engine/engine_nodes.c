@@ -5,8 +5,9 @@ static const struct capacity_table *table_of(const struct engine *engine)
     return &engine->config->world.capacity;
 }
 
-static void *begin(struct engine *engine)
+static void *begin(struct engine *engine, uint32_t needs)
 {
+    (void)needs;
     const struct cluster *cluster = engine->config->cluster;
     if (table_of(engine)->count == 0)
         return NULL;
@@ -120,8 +121,8 @@ static void instant(struct engine *engine)
 
 static time_ns next(const struct engine *engine)
 {
-    const bool is_needed = engine->config->world.end != TIME_NEVER || engine->has_next ||
-                           engine->submitted > engine->ended + engine->rejected;
+    const bool is_needed = engine->config->world.end != TIME_NEVER || engine->next.is_there ||
+                           engine->counts.submitted > engine->counts.ended + engine->counts.rejected;
     if (engine_nodes_of(engine)->next == table_of(engine)->count || !is_needed)
         return TIME_NEVER;
     return step_at(engine, engine_nodes_of(engine)->next);

@@ -6,16 +6,9 @@
 #include "sim/engine/engine_pace.h"
 #include "sim/engine/sharing_speed.h"
 
-static bool wants(const struct engine *engine, const struct job *job, const struct job_truth *truth)
+static void *begin(struct engine *engine, uint32_t needs)
 {
-    (void)truth;
-    return job->communication != NULL || engine_has_clients(engine);
-}
-
-static void *begin(struct engine *engine)
-{
-    (void)engine;
-    return mem_zalloc(1, sizeof(struct pace));
+    return needs != 0 || engine_has_clients(engine) ? mem_zalloc(1, sizeof(struct pace)) : NULL;
 }
 
 static void release(struct engine *engine)
@@ -116,7 +109,7 @@ static int64_t busy(const struct engine *engine, uint32_t slot, uint32_t level)
 }
 
 const struct engine_part engine_part_pace = {.begin = begin,
-                                             .wants = wants,
+                                             .needs = NEED_COMMUNICATION,
                                              .release = release,
                                              .submitted = submitted,
                                              .moved = moved,

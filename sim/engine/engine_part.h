@@ -4,7 +4,7 @@
  * the recorded size of the cluster.  A part is one struct of hooks, at the end of its file, and a row of ENGINE_PARTS.
  *
  *   struct faults { ... };                                                  in its own file, known to nobody else
- *   static void *begin(struct engine *engine)                               NULL: the world has no faults
+ *   static void *begin(struct engine *engine, uint32_t needs)               NULL: the world has no faults
  *   static void submitted(struct engine *engine, uint32_t slot, ...)        struct faults *own =
  *                                                                               engine->states[PART_faults];
  *   const struct engine_part engine_part_faults = {.begin = begin, .release = release, .submitted = submitted, ...};
@@ -44,6 +44,9 @@ struct job_asked {
     const struct job_group *got; /* what its groups get under the sharing policy, in place of what they ask for */
 };
 
+/* What a job may need of a part that the world does not configure. */
+enum job_need { NEED_COMMUNICATION = 1, NEED_ATTEMPTS = 2 };
+
 /* What is lost when an attempt ends. */
 struct sim_loss {
     const struct sim_spent *spent; /* `idle` by cause */
@@ -63,11 +66,10 @@ struct sim_next {
 struct engine_part {
     /* ---- The run ---- */
 
-    /* Before the first job, or when the first job comes that the part wants.  Returns its state, which the part owns;
-     * NULL: the world does not configure it. */
-    void *(*begin)(struct engine *engine);
-    /* Not NULL: begin is called when this is first true of a job that is submitted, and not before the first job. */
-    bool (*wants)(const struct engine *engine, const struct job *job, const struct job_truth *truth);
+    /* Returns its state, which the part owns; NULL: the world does not configure it.  Called before the first job, and
+     * again if that was NULL and a job comes that has one of `needs`, which then are not 0. */
+    void *(*begin)(struct engine *engine, uint32_t needs);
+    uint32_t needs;                         /* bits of enum job_need */
     void (*adopted)(struct engine *engine); /* another policy decides from now on */
     void (*release)(struct engine *engine);
     /* The law that is broken at the end of an instant; NULL: none.  Called if the run is checked. */

@@ -7,27 +7,25 @@ static const struct engine_part *const parts[PART_COUNT] = {ENGINE_PARTS(ENGINE_
 /* Those that have a state, in the order of the table. */
 static void list_parts(struct engine *engine)
 {
-    uint32_t count = 0, sleepers = 0;
+    uint32_t count = 0;
     for (int id = 0; id < PART_COUNT; id++)
         if (engine->states[id] != NULL)
             engine->parts[count++] = parts[id];
-        else if (parts[id]->wants != NULL)
-            engine->sleepers[sleepers++] = parts[id];
-    engine->parts[count] = engine->sleepers[sleepers] = NULL;
+    engine->parts[count] = NULL;
 }
 
 void engine_parts_begin(struct engine *engine)
 {
     for (int id = 0; id < PART_COUNT; id++)
-        if (parts[id]->wants == NULL && parts[id]->begin != NULL)
-            engine->states[id] = parts[id]->begin(engine);
+        engine->states[id] = parts[id]->begin(engine, 0);
     list_parts(engine);
 }
 
-void engine_parts_wake(struct engine *engine, const struct job *job, const struct job_truth *truth)
+void engine_parts_need(struct engine *engine, uint32_t needs)
 {
+    engine->needs |= needs;
     for (int id = 0; id < PART_COUNT; id++)
-        if (engine->states[id] == NULL && parts[id]->wants != NULL && parts[id]->wants(engine, job, truth))
-            engine->states[id] = parts[id]->begin(engine);
+        if (engine->states[id] == NULL && (parts[id]->needs & needs) != 0)
+            engine->states[id] = parts[id]->begin(engine, needs);
     list_parts(engine);
 }

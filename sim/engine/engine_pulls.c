@@ -32,8 +32,9 @@ static struct engine_pulls *pulls_of(const struct engine *engine)
     return engine->states[PART_pulls];
 }
 
-static void *begin(struct engine *engine)
+static void *begin(struct engine *engine, uint32_t needs)
 {
+    (void)needs;
     const struct pull_table *table = &engine->config->world.cold_starts;
     if (!table->is_on)
         return NULL;

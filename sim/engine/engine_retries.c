@@ -21,17 +21,10 @@ struct retries {
     size_t capacity;
 };
 
-static bool wants(const struct engine *engine, const struct job *job, const struct job_truth *truth)
+static void *begin(struct engine *engine, uint32_t needs)
 {
     (void)engine;
-    (void)job;
-    return truth->failures != NULL;
-}
-
-static void *begin(struct engine *engine)
-{
-    (void)engine;
-    return mem_zalloc(1, sizeof(struct retries));
+    return needs != 0 ? mem_zalloc(1, sizeof(struct retries)) : NULL;
 }
 
 static void release(struct engine *engine)
@@ -79,4 +72,4 @@ static bool strikes(struct engine *engine, uint32_t slot)
 }
 
 const struct engine_part engine_part_retries = {
-    .begin = begin, .wants = wants, .release = release, .submitted = submitted, .strikes = strikes};
+    .begin = begin, .needs = NEED_ATTEMPTS, .release = release, .submitted = submitted, .strikes = strikes};

@@ -18,19 +18,19 @@ static void check_sink(struct engine *engine, struct error error)
 
 /* Hand the row to each sink that takes such rows. */
 #define EMIT(engine, hook, row)                                                                                        \
-    for (size_t s = 0; s < (engine)->sink_count; s++)                                                                  \
-        if ((engine)->sinks[s].hook != NULL)                                                                           \
-    check_sink(engine, (engine)->sinks[s].hook((engine)->sinks[s].self, row))
+    for (size_t s = 0; s < (engine)->rows.sink_count; s++)                                                             \
+        if ((engine)->rows.sinks[s].hook != NULL)                                                                      \
+    check_sink(engine, (engine)->rows.sinks[s].hook((engine)->rows.sinks[s].self, row))
 
 void engine_emit_job(struct engine *engine, const struct sim_job *job)
 {
     const struct job_row *row = &job->row;
     struct job_row named;
     if (row->name == NULL && job->trace_id != row->id) {
-        engine->number.length = 0;
-        buffer_int(&engine->number, job->trace_id);
+        engine->rows.number.length = 0;
+        buffer_int(&engine->rows.number, job->trace_id);
         named = *row;
-        named.name = buffer_c_string(&engine->number);
+        named.name = buffer_c_string(&engine->rows.number);
         row = &named;
     }
     if (engine->parts[0] != NULL) {
@@ -43,8 +43,9 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
 
 static void write_placement(struct engine *engine, const struct sim_job *job)
 {
-    engine->placement.length = 0;
-    placement_text(&engine->placement, engine->config->cluster, job_pieces_all(&job->pieces), job->pieces.piece_count);
+    engine->rows.placement.length = 0;
+    placement_text(&engine->rows.placement, engine->config->cluster, job_pieces_all(&job->pieces),
+                   job->pieces.piece_count);
 }
 
 /* The narrowest link between its GPUs. */
@@ -52,10 +53,10 @@ static struct link link_of(struct engine *engine, const struct sim_job *job)
 {
     const struct piece *pieces = job_pieces_all(&job->pieces);
     const uint32_t count = job->pieces.piece_count;
-    MEM_GROW(engine->places, engine->place_capacity, (size_t)count);
+    MEM_GROW(engine->rows.places, engine->rows.place_capacity, (size_t)count);
     for (uint32_t i = 0; i < count; i++)
-        engine->places[i] = (struct link_place){pieces[i].node, pieces[i].gpu_mask};
-    return links_narrowest(engine->config->cluster, engine->places, count);
+        engine->rows.places[i] = (struct link_place){pieces[i].node, pieces[i].gpu_mask};
+    return links_narrowest(engine->config->cluster, engine->rows.places, count);
 }
 
 void engine_emit_attempt(struct engine *engine, const struct sim_job *job, const struct sim_attempt *attempt)
@@ -63,14 +64,14 @@ void engine_emit_attempt(struct engine *engine, const struct sim_job *job, const
     struct link link = {.tier = LINK_NONE};
     if (job->held_milli > GPU_MILLI)
         link = link_of(engine, job);
-    if (engine->wants_gangs && link.tier != LINK_NONE && !job->is_waiting)
+    if (engine->rows.wants_gangs && link.tier != LINK_NONE && !job->is_waiting)
         EMIT(engine, on_gang,
              (&(struct gang_row){.start = attempt->start,
                                  .end = engine->now,
                                  .gpu_milli = job->held_milli,
                                  .link_tier = (uint8_t)link.tier,
                                  .link_bytes_per_s = link.bytes_per_s}));
-    if (!engine->wants_attempts)
+    if (!engine->rows.wants_attempts)
         return;
     const time_ns kept = progress_reference(&job->progress, attempt->kept);
     write_placement(engine, job);
@@ -80,7 +81,7 @@ void engine_emit_attempt(struct engine *engine, const struct sim_job *job, const
                                 .start = attempt->start,
                                 .end = engine->now,
                                 .gpu_milli = job->held_milli,
-                                .placement = buffer_c_string(&engine->placement),
+                                .placement = buffer_c_string(&engine->rows.placement),
                                 .why = (uint8_t)attempt->why,
                                 .reason = attempt->why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
                                 .saved = kept - progress_reference(&job->progress, attempt->before),
@@ -99,7 +100,7 @@ static double integral_s(const struct engine *engine, enum level_id id, time_ns 
 
 void engine_emit_sample(struct engine *engine, time_ns at)
 {
-    if (!engine->wants_samples)
+    if (!engine->rows.wants_samples)
         return;
     const struct level *levels = engine->levels;
     const double idle_gpu_s = integral_s(engine, LEVEL_IDLE, at, GPU_MILLI);
@@ -111,11 +112,11 @@ void engine_emit_sample(struct engine *engine, time_ns at)
                                .allocated_gpu_milli = levels[LEVEL_ALLOCATED].value,
                                .active_gpu_milli = levels[LEVEL_ACTIVE].value / 1000,
                                .reserved_gpu_milli = levels[LEVEL_RESERVED].value + levels[LEVEL_PARTIAL].value,
-                               .submitted = engine->submitted,
-                               .started = engine->started,
-                               .ended = engine->ended,
-                               .evicted = engine->evicted,
-                               .rejected = engine->rejected,
+                               .submitted = engine->counts.submitted,
+                               .started = engine->counts.started,
+                               .ended = engine->counts.ended,
+                               .evicted = engine->counts.evicted,
+                               .rejected = engine->counts.rejected,
                                .allocated_gpu_s = integral_s(engine, LEVEL_ALLOCATED, at, GPU_MILLI),
                                .active_gpu_s = integral_s(engine, LEVEL_ACTIVE, at, 1000.0 * GPU_MILLI),
                                .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, at, GPU_MILLI) + partial_gpu_s,
@@ -141,12 +142,12 @@ static struct arrived_row arrived_row(struct engine *engine)
 void engine_emit_arrived(struct engine *engine)
 {
     int64_t percent_milli = (int64_t)engine->config->cluster->gpu_count * (GPU_MILLI / 100);
-    int64_t reached = engine->arrived_milli / percent_milli;
-    if (reached == engine->arrived_percent)
+    int64_t reached = engine->filling.milli / percent_milli;
+    if (reached == engine->filling.percent)
         return;
     struct arrived_row row = arrived_row(engine);
-    while (engine->arrived_percent < reached) {
-        row.percent = ++engine->arrived_percent;
+    while (engine->filling.percent < reached) {
+        row.percent = ++engine->filling.percent;
         EMIT(engine, on_arrived, &row);
     }
 }
@@ -194,7 +195,7 @@ static struct record_pool *pools_new(const struct cluster *cluster)
 
 static struct offered_load offered_of(const struct engine *engine)
 {
-    const struct offered_counts *counts = &engine->offered;
+    const struct offered_counts *counts = &engine->measured.offered;
     const struct engine_config *config = engine->config;
     offered_sum in_service[CLUSTER_MODELS_MAX];
     capacity_gpu_time(&config->world.capacity, config->cluster, job_source_facts(config->source), counts->first,
@@ -213,15 +214,17 @@ void engine_emit_finished(struct engine *engine)
     for (uint32_t m = 0; m < cluster->model_count; m++)
         names[m] = cluster->models[m].name;
     facts->end = engine->now;
-    facts->warmup = engine->config->world.warmup > engine->from ? engine->config->world.warmup : engine->from;
+    facts->warmup =
+        engine->config->world.warmup > engine->measured.from ? engine->config->world.warmup : engine->measured.from;
     const bool has_all = engine->loop == NULL || engine_loop_is_over(engine); /* so there is a row at the last one */
-    engine->offered.is_cut = engine->has_next;
+    engine->measured.offered.is_cut = engine->next.is_there;
     facts->offered = offered_of(engine);
     bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial && has_all;
-    time_ns until = is_drained ? engine->last_submit : facts->end;
+    time_ns until = is_drained ? engine->measured.last_submit : facts->end;
     if (facts->offered.kind == OFFERED_BATCH)
-        until =
-            !facts->is_partial && engine->ended + engine->rejected == engine->submitted ? engine->last_end : facts->end;
+        until = !facts->is_partial && engine->counts.ended + engine->counts.rejected == engine->counts.submitted
+                    ? engine->measured.last_end
+                    : facts->end;
     facts->measured_until = until > facts->warmup ? until : facts->end;
     facts->node_count = cluster->node_count;
     facts->gpu_count = cluster->gpu_count;
@@ -232,9 +235,9 @@ void engine_emit_finished(struct engine *engine)
     facts->pool_count = cluster->pool_count;
     facts->price_usd_per_gpu_h = mean_price(cluster);
     facts->is_decided_outside = engine->port.decider != NULL;
-    facts->events = engine->event_count;
-    facts->cycles = engine->cycles;
-    facts->decisions = engine->decisions;
+    facts->events = engine->counts.events;
+    facts->cycles = engine->counts.cycles;
+    facts->decisions = engine->counts.decisions;
     EMIT(engine, on_finished, facts);
     facts->model_names = NULL; /* borrowed only during the hooks */
     facts->queues = NULL;

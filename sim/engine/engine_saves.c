@@ -57,8 +57,9 @@ static struct saves *saves_of(const struct engine *engine)
     return engine->states[PART_saves];
 }
 
-static void *begin(struct engine *engine)
+static void *begin(struct engine *engine, uint32_t needs)
 {
+    (void)needs;
     const struct checkpoint_table *table = &engine->config->world.checkpoints;
     engine->has_charges = table->cost != CHECKPOINTS_FREE;
     engine->has_phases = engine->has_charges || engine->config->world.cold_starts.is_on;

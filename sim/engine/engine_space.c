@@ -14,11 +14,11 @@ static void count_members(void *self, const struct job *job, const struct job_tr
 struct error engine_know_typical(struct engine *engine)
 {
     struct member_kinds kinds = {0};
-    if (!engine->wants_samples && !engine->config->shows_later && !engine->is_filling)
+    if (!engine->rows.wants_samples && !engine->config->shows_later && !engine->filling.is_on)
         return ERROR_OK;
     struct error error = job_source_preview(engine->config->source, count_members, &kinds);
     if (!error_is(error))
-        member_kinds_tell(&kinds, &engine->typical);
+        member_kinds_tell(&kinds, &engine->space.typical);
     member_kinds_release(&kinds);
     return error;
 }
@@ -27,7 +27,8 @@ struct space_row engine_space(struct engine *engine)
 {
     struct census census;
     struct space_row row = {0};
-    if (engine->typical.count == 0 || !port_census(&engine->port, &engine->census, &engine->typical, &census))
+    if (engine->space.typical.count == 0 ||
+        !port_census(&engine->port, &engine->space.census, &engine->space.typical, &census))
         return row;
     row.is_known = true;
     row.idle_gpu_milli = census.idle_milli;

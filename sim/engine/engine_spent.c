@@ -6,19 +6,23 @@
 
 void engine_spent_open(struct engine *engine)
 {
+    engine->spent = mem_zalloc(1, sizeof *engine->spent);
     engine->levels[LEVEL_FREE].value = (int64_t)engine->config->cluster->gpu_count * GPU_MILLI;
     engine_open_layouts(engine);
 }
 
 void engine_spent_release(struct engine *engine)
 {
-    mem_free(engine->spendings);
-    mem_free(engine->stopped_slots);
+    if (engine->spent == NULL)
+        return;
+    mem_free(engine->spent->of);
+    mem_free(engine->spent->stopped);
+    mem_free(engine->spent);
 }
 
 static struct sim_spending *spending_of(const struct engine *engine, uint32_t slot)
 {
-    return slot < engine->spending_capacity ? &engine->spendings[slot] : NULL;
+    return slot < engine->spent->capacity ? &engine->spent->of[slot] : NULL;
 }
 
 void engine_spent_asks(struct engine *engine, uint32_t slot)
@@ -79,8 +83,8 @@ static void list(struct engine *engine, uint32_t slot, struct sim_spending *own)
 {
     if (own->is_listed || own->works_from <= engine->now || own->works_from == TIME_NEVER)
         return;
-    MEM_GROW(engine->stopped_slots, engine->stopped_capacity, (size_t)engine->stopped_count + 1);
-    engine->stopped_slots[engine->stopped_count++] = slot;
+    MEM_GROW(engine->spent->stopped, engine->spent->stopped_capacity, (size_t)engine->spent->stopped_count + 1);
+    engine->spent->stopped[engine->spent->stopped_count++] = slot;
     own->is_listed = true;
 }
 
@@ -121,12 +125,12 @@ static void set_parts(struct engine *engine, struct sim_spending *own, const int
     own->short_ns += (wide_ns)own->is_short * (at - own->since);
     own->since = at;
     if (own->is_short != is_short) {
-        move_level(&engine->spent_short, is_short - own->is_short, at);
+        move_level(&engine->spent->falls_short, is_short - own->is_short, at);
         own->is_short = is_short;
     }
     for (int cause = 0; cause < SPENT_COUNT; cause++)
         if (own->part[cause] != part[cause]) {
-            move_level(&engine->spent[cause], part[cause] - own->part[cause], at);
+            move_level(&engine->spent->cause[cause], part[cause] - own->part[cause], at);
             own->part[cause] = part[cause];
         }
 }
@@ -157,9 +161,9 @@ void engine_spent_counts(struct engine *engine, uint32_t slot, bool is_held)
         own->is_on = false;
         return;
     }
-    MEM_GROW(engine->spendings, engine->spending_capacity, (size_t)engine->job_used);
+    MEM_GROW(engine->spent->of, engine->spent->capacity, (size_t)engine->job_used);
     engine_spent_carry(engine, slot, engine->now);
-    plan(engine, slot, &engine->spendings[slot]);
+    plan(engine, slot, &engine->spent->of[slot]);
     engine_spent_set(engine, slot, engine->now, false);
 }
 
@@ -191,18 +195,18 @@ void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at)
 void engine_spent_to(struct engine *engine, time_ns at)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < engine->stopped_count; i++) {
-        const uint32_t slot = engine->stopped_slots[i];
-        struct sim_spending *own = &engine->spendings[slot];
+    for (uint32_t i = 0; i < engine->spent->stopped_count; i++) {
+        const uint32_t slot = engine->spent->stopped[i];
+        struct sim_spending *own = &engine->spent->of[slot];
         if (own->is_on && own->since < own->works_from && own->works_from > at) {
-            engine->stopped_slots[kept++] = slot;
+            engine->spent->stopped[kept++] = slot;
             continue;
         }
         if (engine->jobs[slot].row.activity == NULL)
             engine_spent_carry(engine, slot, at);
         own->is_listed = false;
     }
-    engine->stopped_count = kept;
+    engine->spent->stopped_count = kept;
 }
 
 void engine_spent_close(struct engine *engine, uint32_t slot)
@@ -220,8 +224,8 @@ void engine_spent_close(struct engine *engine, uint32_t slot)
 
 void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wide_ns work)
 {
-    MEM_GROW(engine->spendings, engine->spending_capacity, (size_t)engine->job_used);
-    struct sim_spending *own = &engine->spendings[slot];
+    MEM_GROW(engine->spent->of, engine->spent->capacity, (size_t)engine->job_used);
+    struct sim_spending *own = &engine->spent->of[slot];
     assert(!own->is_on && thrown > 0 && thrown <= work);
     const wide_ns useful = engine->jobs[slot].row.held_milli_ns * SPENT_ONE - own->short_ns - own->lost;
     /* useful x thrown does not fit 128 bits; at full speed useful is a multiple of work, and the rest is 0 */
@@ -231,5 +235,5 @@ void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wid
             ? useful
             : useful / work * thrown + (rest > 0 ? (wide_ns)((double)rest * ((double)thrown / (double)work)) : 0);
     own->lost += lost;
-    engine->spent_lost += lost;
+    engine->spent->lost += lost;
 }

@@ -46,7 +46,7 @@ enum { SPENT_ONE = PACE_ONE }; /* units of a thousandth of a GPU, so that a pace
 
 struct sim_spending {
     bool is_on;         /* it runs, and its parts are counted */
-    bool is_listed;     /* in engine->stopped_slots */
+    bool is_listed;     /* in `stopped` */
     int64_t held;       /* units that it holds */
     time_ns works_from; /* before that all it holds is `restart`; TIME_NEVER: until something happens to it */
     int64_t working[SPENT_COUNT], working_short; /* its parts while it works, and what it falls short of full speed */
@@ -60,6 +60,17 @@ struct sim_spending {
     wide_ns active_ns;              /* integral of `active` before that */
 };
 
+struct spent {
+    struct sim_spending *of; /* by slot; NULL: all jobs ran at full speed so far */
+    size_t capacity;
+    uint32_t *stopped; /* slots of jobs that warm up, and of some that did so since the last row */
+    size_t stopped_capacity;
+    uint32_t stopped_count;
+    struct level cause[SPENT_COUNT]; /* of jobs that run, in units; no useful or lost ones */
+    struct level falls_short;        /* what jobs that run fall short of full speed, by their progress */
+    wide_ns lost;
+};
+
 /* Does it run at full speed from now on, so that nothing is to be counted? */
 static inline bool engine_spent_is_plain(const struct engine *engine, const struct sim_job *job)
 {
@@ -71,7 +82,7 @@ static inline bool engine_spent_is_plain(const struct engine *engine, const stru
 /* Is engine_spent_counts to be called, when its pieces, its speed or its phase changed? */
 static inline bool engine_spent_must_count(const struct engine *engine, uint32_t slot, bool is_held)
 {
-    if (slot < engine->spending_capacity && engine->spendings[slot].is_on)
+    if (slot < engine->spent->capacity && engine->spent->of[slot].is_on)
         return true;
     const struct sim_job *job = &engine->jobs[slot];
     return is_held && (engine->has_phases || job->is_paced || !engine_spent_is_plain(engine, job));

@@ -24,10 +24,11 @@ void engine_spent_integrals(const struct engine *engine, time_ns at, gpu_time_ns
     for (int level = 0; level < LEVEL_COUNT; level++)
         of[level] = integral(&engine->levels[level], at);
     for (int cause = 0; cause < SPENT_COUNT; cause++)
-        exact[cause] = integral(&engine->spent[cause], at);
+        exact[cause] = integral(&engine->spent->cause[cause], at);
     add_unheld(of, exact);
-    exact[SPENT_LOST] = engine->spent_lost;
-    exact[SPENT_USEFUL] = of[LEVEL_ALLOCATED] * SPENT_ONE - integral(&engine->spent_short, at) - engine->spent_lost;
+    exact[SPENT_LOST] = engine->spent->lost;
+    exact[SPENT_USEFUL] =
+        of[LEVEL_ALLOCATED] * SPENT_ONE - integral(&engine->spent->falls_short, at) - engine->spent->lost;
     /* Round the sums, not the causes: so what is rounded adds up to the rounded sum of all. */
     for (int cause = 0; cause < SPENT_COUNT; cause++) {
         sum += exact[cause];
@@ -43,9 +44,9 @@ const char *engine_spent_check(const struct engine *engine)
     for (int level = 0; level < LEVEL_COUNT; level++)
         of[level] = engine->levels[level].value;
     for (int cause = 0; cause < SPENT_COUNT; cause++)
-        now[cause] = engine->spent[cause].value;
+        now[cause] = engine->spent->cause[cause].value;
     add_unheld(of, now);
-    now[SPENT_USEFUL] = of[LEVEL_ALLOCATED] * SPENT_ONE - engine->spent_short.value;
+    now[SPENT_USEFUL] = of[LEVEL_ALLOCATED] * SPENT_ONE - engine->spent->falls_short.value;
     for (int cause = 0; cause < SPENT_COUNT; cause++) {
         sum += now[cause];
         if (now[cause] < 0)

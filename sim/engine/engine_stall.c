@@ -12,14 +12,14 @@ enum { WAITING_TOLD = 3 };
 
 void engine_note_eviction(struct engine *engine, const struct decision *decision)
 {
-    engine->last_evictions[engine->evictions_decided++ % EVICTIONS_TOLD] =
+    engine->stalls.last[engine->stalls.evictions++ % EVICTIONS_TOLD] =
         (struct sim_eviction){.job = decision->job, .for_job = decision->for_job, .reason = (uint8_t)decision->reason};
 }
 
 static void tell_job(const struct engine *engine, job_id id, struct buffer *out)
 {
-    const uint32_t slot = engine->slot_of[id];
-    const bool is_there = slot < engine->job_used && engine->id_of[slot] == id;
+    const uint32_t slot = engine->slots.slot_of[id];
+    const bool is_there = slot < engine->job_used && engine->slots.id_of[slot] == id;
     if (is_there && engine->jobs[slot].row.name != NULL)
         buffer_format(out, "'%s'", engine->jobs[slot].row.name);
     else
@@ -29,9 +29,9 @@ static void tell_job(const struct engine *engine, job_id id, struct buffer *out)
 /* The last evictions, the newest first. */
 static void tell_evictions(const struct engine *engine, struct buffer *out)
 {
-    const uint64_t count = engine->evictions_decided;
+    const uint64_t count = engine->stalls.evictions;
     for (uint64_t i = 1; i <= EVICTIONS_TOLD && i <= count; i++) {
-        const struct sim_eviction *last = &engine->last_evictions[(count - i) % EVICTIONS_TOLD];
+        const struct sim_eviction *last = &engine->stalls.last[(count - i) % EVICTIONS_TOLD];
         buffer_string(out, i == 1 ? "; evicted last: job " : ", job ");
         tell_job(engine, last->job, out);
         if (last->for_job != JOB_NONE) {
@@ -49,7 +49,7 @@ static void tell_waiting(const struct engine *engine, struct buffer *out)
     uint32_t told = 0;
     const job_id id_count = engine_id_count(engine);
     for (job_id id = 0; id < id_count && told < WAITING_TOLD; id++) {
-        if (engine->slot_of[id] == UINT32_MAX || !engine->jobs[engine->slot_of[id]].is_waiting)
+        if (engine->slots.slot_of[id] == UINT32_MAX || !engine->jobs[engine->slots.slot_of[id]].is_waiting)
             continue;
         buffer_string(out, told++ == 0 ? ": job " : ", job ");
         tell_job(engine, id, out);
@@ -87,10 +87,10 @@ static struct error stall_error(struct engine *engine)
                   "the run makes no progress at %.9f s of simulated time under %s: %llu cycles since "
                   "%.9f s and %llu evictions while no job was submitted, started for the first time or "
                   "ended; %lld jobs run, %lld wait%s",
-                  time_to_seconds(engine->now), buffer_c_string(&policy), (unsigned long long)engine->stall.cycles,
-                  time_to_seconds(engine->stall.since), (unsigned long long)engine->stall.evictions,
-                  (long long)engine->levels[LEVEL_RUNNING].value, (long long)engine->levels[LEVEL_PENDING].value,
-                  buffer_c_string(&jobs));
+                  time_to_seconds(engine->now), buffer_c_string(&policy),
+                  (unsigned long long)engine->stalls.steps.cycles, time_to_seconds(engine->stalls.steps.since),
+                  (unsigned long long)engine->stalls.steps.evictions, (long long)engine->levels[LEVEL_RUNNING].value,
+                  (long long)engine->levels[LEVEL_PENDING].value, buffer_c_string(&jobs));
     error_set_hint(&error, "world.stall_steps sets how many steps without progress end a run: "
                            "docs/scenario.md");
     buffer_release(&jobs);
@@ -100,8 +100,9 @@ static struct error stall_error(struct engine *engine)
 
 void engine_look_for_stall(struct engine *engine)
 {
-    const uint64_t progress = engine->submitted + engine->first_starts + engine->ended + engine->rejected;
-    const bool has_more = engine->has_next || engine->events.count > 0 || engine->config->world.end != TIME_NEVER;
-    if (stall_cycle(&engine->stall, progress, engine->now, has_more) && !error_is(engine->result->stall))
+    const uint64_t progress =
+        engine->counts.submitted + engine->counts.first_starts + engine->counts.ended + engine->counts.rejected;
+    const bool has_more = engine->next.is_there || engine->events.count > 0 || engine->config->world.end != TIME_NEVER;
+    if (stall_cycle(&engine->stalls.steps, progress, engine->now, has_more) && !error_is(engine->result->stall))
         engine->result->stall = stall_error(engine);
 }

@@ -131,8 +131,6 @@ struct sim_eviction { /* as decided; for_job: the preemptor, or JOB_NONE */
 
 enum { EVICTIONS_TOLD = 3 }; /* the last evictions, told when a run stalls */
 
-struct sim_spending; /* of one job; see engine_spent.h */
-
 enum level_id {
     LEVEL_PENDING,
     LEVEL_RUNNING,
@@ -149,86 +147,136 @@ enum level_id {
     LEVEL_COUNT
 };
 
-struct engine {
-    const struct engine_config *config;
-    struct engine_result *result;
-    const struct engine_part *parts[PART_COUNT + 1];    /* those that the world configures, in order; then NULL */
-    const struct engine_part *sleepers[PART_COUNT + 1]; /* those that a job may want; then NULL */
-    void *states[PART_COUNT];                           /* of parts, by enum engine_part_id; NULL: not configured */
-    const struct policy_config *policy; /* that decides, or by whose sharing jobs get pieces; NULL: none is known */
+/* Slots of jobs that wait or run.  A slot is used again. */
+struct job_slots {
+    job_id *id_of; /* by slot; apart from the jobs, so that a job's id can be told before the job is fetched */
+    size_t id_capacity;
+    uint32_t *free;
+    size_t free_capacity;
+    uint32_t free_count;
+    uint32_t *slot_of; /* by job_id; ENGINE_SLOT_NONE */
+    size_t slot_capacity;
+};
+
+struct job_ends { /* recorded from the first job with dependencies on */
+    bool is_on;
+    time_ns *at; /* by job_id; 0: it has not ended */
+    size_t capacity;
+};
+
+struct fresh_jobs { /* submitted since the last cycle, for queue_limit */
+    uint32_t *slots;
+    size_t capacity;
+    uint32_t count;
+};
+
+struct next_job { /* read ahead */
+    struct job job;
+    struct job_truth truth;
+    bool is_there;
+};
+
+struct engine_counts {
+    uint64_t submitted, started, ended, evicted, rejected;
+    uint64_t first_starts; /* jobs that ever ran */
+    uint64_t decisions, cycles, events;
+};
+
+struct samples {
+    time_ns next;
+    uint64_t count; /* of the grid */
+    bool wants_row; /* a sample at `now` is due, to be written when time moves on */
+};
+
+struct engine_rows {
     const struct record_sink *sinks;
     size_t sink_count;
-    struct port port;
-    struct event_queue events;
-    time_ns now;
-    time_ns next_sample;
-    uint64_t sample_count; /* of the grid */
-    bool wants_row;        /* a sample at `now` is due, to be written when time moves on */
+    bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
+    /* scratch */
+    struct link_place *places;
+    size_t place_capacity;
+    struct wait_times waits; /* of the row that is being written */
+    struct buffer placement, number;
+};
+
+struct filling { /* where the workload fills the cluster: arrived rows are due */
+    bool is_on;
+    uint32_t percent; /* of the last arrived row */
+    int64_t milli;    /* GPUs that the jobs submitted so far ask for */
+};
+
+struct space_memo {
+    struct typical_jobs typical; /* the workload's typical jobs, for measuring; count 0: not known */
+    struct census_memo census;
+};
+
+struct stalls {
+    struct stall steps;
+    struct sim_eviction last[EVICTIONS_TOLD]; /* a ring */
+    uint64_t evictions;                       /* number of all evictions decided */
+};
+
+struct measured {
     time_ns last_submit;
     time_ns last_end;              /* of a job, or when one was rejected */
     struct offered_counts offered; /* of the jobs submitted; in a closed loop of all jobs */
-    time_ns cycle_due;             /* TIME_NEVER: no cycle is due */
-    time_ns last_cycle;            /* -1: there was none yet */
-    struct level levels[LEVEL_COUNT];
-    int64_t pending_milli; /* GPUs that waiting jobs ask for */
-    struct sim_job *jobs;  /* by slot */
+    time_ns from;                  /* when rows began: 0, or the moment of a fork */
+    struct sched_counts before;    /* of the scheduler at `from`; of one that took over then: 0 */
+};
+
+struct waits_before {      /* what jobs waited for before another policy took over */
+    struct wait_times *of; /* by slot; NULL: none did */
+    size_t capacity;
+};
+
+struct engine {
+    const struct engine_config *config;
+    struct engine_result *result;
+    const struct policy_config *policy; /* that decides, or by whose sharing jobs get pieces; NULL: none is known */
+    struct port port;
+    uint32_t queues_known;
+    struct error error; /* the first one; stops the loop */
+
+    /* The clock */
+    struct event_queue events;
+    time_ns now;
+    time_ns cycle_due;  /* TIME_NEVER: no cycle is due */
+    time_ns last_cycle; /* -1: there was none yet */
+    uint64_t fingerprint;
+    uint32_t foreseen; /* the slot that was prefetched for the next event */
+
+    /* The lives of jobs */
+    struct sim_job *jobs; /* by slot */
     size_t job_capacity;
     uint32_t job_used;
-    job_id *id_of; /* by slot; apart from the jobs, so that a job's id can be told before the job is fetched */
-    size_t id_capacity;
-    uint32_t *free_slots;
-    size_t free_capacity;
-    uint32_t free_count;
-    uint32_t *slot_of; /* by job_id */
-    size_t slot_capacity;
-    time_ns *ended_at; /* by job_id: when the job ended, recorded from the first job with dependencies on; else 0 */
-    size_t ended_capacity;
-    bool has_dependencies;
-    uint32_t *fresh; /* slots submitted since the last cycle, for queue_limit */
-    size_t fresh_capacity;
-    uint32_t fresh_count;
-    uint64_t submitted, started, ended, evicted, rejected;
-    uint64_t first_starts; /* jobs that ever ran */
-    uint64_t decisions, cycles, event_count;
-    bool is_filling;             /* the workload fills the cluster: arrived rows are due */
-    uint32_t arrived_percent;    /* of the last arrived row */
-    int64_t arrived_milli;       /* GPUs that the jobs submitted so far ask for */
-    struct typical_jobs typical; /* the workload's typical jobs, for measuring; count 0: not known */
-    struct census_memo census;
-    uint64_t fingerprint;
-    uint32_t queues_known;
-    struct stall stall;
-    struct sim_eviction last_evictions[EVICTIONS_TOLD]; /* a ring */
-    uint64_t evictions_decided;                         /* number of all evictions */
-    uint32_t foreseen;                                  /* the slot that was prefetched for the next event */
-    struct job next_job;                                /* read ahead */
-    struct job_truth next_truth;
-    bool has_next;
+    struct job_slots slots;
+    struct job_ends ended;
+    struct fresh_jobs fresh;
+    struct next_job next;
     struct engine_loop *loop; /* sim/engine/engine_loop.h; NULL: the loop is open */
-    bool has_phases;          /* jobs go through the phases of engine_saves.c; in most worlds they do not */
-    bool has_charges;         /* checkpoints take time */
-    bool has_reserved;        /* space was reserved for some job */
-    bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
-    struct link_place *places; /* scratch */
-    size_t place_capacity;
-    struct wait_times waits;        /* scratch: of the row that is being written */
-    struct buffer placement;        /* scratch */
-    struct buffer number;           /* scratch */
-    struct sim_spending *spendings; /* by slot; NULL: all jobs ran at full speed so far */
-    size_t spending_capacity;
-    uint32_t *stopped_slots; /* of jobs that warm up, and of some that did so since the last row */
-    size_t stopped_capacity;
-    uint32_t stopped_count;
-    struct level spent[SPENT_COUNT]; /* of jobs that run, in units of engine_spent.h; no useful or lost ones */
-    struct level spent_short;        /* what jobs that run fall short of full speed, by their progress */
-    wide_ns spent_lost;
-    struct sim_gpu *gpus;              /* by gpu_id; NULL: no GPU was repartitioned yet */
-    uint16_t *gpu_used;                /* if is_checked: milli by gpu_id, counted apart from the scheduler */
-    time_ns from;                      /* when rows began: 0, or the moment of a fork */
-    struct sched_counts counts_before; /* of the scheduler at `from`; of one that took over then: 0 */
-    struct wait_times *before; /* by slot: what jobs waited for before another policy took over; NULL: none did */
-    size_t before_capacity;
-    struct error error; /* the first one; stops the loop */
+
+    /* The parts */
+    const struct engine_part *parts[PART_COUNT + 1]; /* those that the world configures, in order; then NULL */
+    void *states[PART_COUNT];                        /* of parts, by enum engine_part_id; NULL: not configured */
+    uint32_t needs;                                  /* bits of enum job_need: those that some job had */
+    bool has_phases;  /* jobs go through the phases of engine_saves.c; in most worlds they do not */
+    bool has_charges; /* checkpoints take time */
+
+    /* The books, and what they are written to */
+    struct engine_counts counts;
+    struct level levels[LEVEL_COUNT];
+    int64_t pending_milli; /* GPUs that waiting jobs ask for */
+    bool has_reserved;     /* space was reserved for some job */
+    struct spent *spent;   /* see engine_spent.h */
+    struct sim_gpu *gpus;  /* by gpu_id; NULL: no GPU was repartitioned yet */
+    uint16_t *gpu_used;    /* if is_checked: milli by gpu_id, counted apart from the scheduler */
+    struct samples samples;
+    struct engine_rows rows;
+    struct filling filling;
+    struct space_memo space;
+    struct stalls stalls;
+    struct measured measured;
+    struct waits_before before;
 };
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
@@ -237,15 +285,14 @@ static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t wh
 }
 
 /* Parts: engine_parts.c */
-void engine_parts_begin(struct engine *engine); /* before the first job */
-/* A job comes: begin the parts that it wants and that have not begun. */
-void engine_parts_wake(struct engine *engine, const struct job *job, const struct job_truth *truth);
+void engine_parts_begin(struct engine *engine);                /* before the first job */
+void engine_parts_need(struct engine *engine, uint32_t needs); /* begin the parts for a job that comes with these */
+
+/* The clock: engine_clock.c */
+void engine_want_cycle(struct engine *engine, time_ns at);
+bool engine_is_stale(const struct engine *engine, const struct event *event); /* it was cancelled */
 
 /* Time: engine.c */
-void engine_want_cycle(struct engine *engine, time_ns at);
-void engine_note_reserved(struct engine *engine);        /* what the scheduler reserves by now */
-void engine_carry_to(struct engine *engine, time_ns at); /* make the changes that no event announces */
-void engine_tell_queues(struct engine *engine);          /* tell the scheduler of new queues */
 /* Make a new scheduler, or let another program decide. */
 struct error engine_open_sched(struct engine *engine, const struct engine_policy *policy,
                                const struct port_outside *decider) MUST_CHECK;
@@ -326,7 +373,13 @@ void engine_fold(struct engine *engine, uint32_t slot);
 /* Give a paced job the speed that it has by its pieces and by communication from now on. */
 void engine_set_speed(struct engine *engine, uint32_t slot, double slow, bool is_sliced, double network);
 /* milli-GPU x milli activity of what a paced job holds, if its SM activity is `level` of 1000 at full speed. */
-int64_t engine_busy(const struct engine *engine, uint32_t slot, uint32_t level);
+static inline int64_t engine_busy(const struct engine *engine, uint32_t slot, uint32_t level)
+{
+    const struct engine_part *const *part = engine->parts;
+    while ((*part)->busy == NULL)
+        part++;
+    return (*part)->busy(engine, slot, level);
+}
 
 /* Give the job its present speed: count its work until now, and push its new end. */
 void engine_turn(struct engine *engine, uint32_t slot);
@@ -346,8 +399,6 @@ time_ns engine_stale_after(const struct engine *engine, const struct job *job); 
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
 void engine_apply(struct engine *engine, const struct decision *decision); /* carry out a decision */
 void engine_event(struct engine *engine, const struct event *event);
-/* It was cancelled, so engine_event() would do nothing. */
-bool engine_is_stale(const struct engine *engine, const struct event *event);
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason);
 void engine_note_waits(struct engine *engine,
                        struct sim_job *job); /* for its row, before the scheduler forgets the job */

@@ -16,7 +16,7 @@ enum { NAMED_MAX = 3 };
 /* Will nothing happen any more, even after the end of the run? */
 static bool is_drained(const struct engine *engine)
 {
-    return engine->cycle_due == TIME_NEVER && !engine->has_next && engine->events.count == 0 &&
+    return engine->cycle_due == TIME_NEVER && !engine->next.is_there && engine->events.count == 0 &&
            (engine->loop == NULL || engine_loop_is_over(engine)) && engine_parts_next(engine) == TIME_NEVER;
 }
 
@@ -84,7 +84,7 @@ static void put_first(struct buffer *out, const struct engine *engine, uint64_t 
 {
     uint64_t named = 0;
     for (job_id id = 0; id < engine_id_count(engine) && named < NAMED_MAX; id++) {
-        const uint32_t slot = engine->slot_of[id];
+        const uint32_t slot = engine->slots.slot_of[id];
         if (slot == ENGINE_SLOT_NONE || engine->jobs[slot].state == LIFE_NONE)
             continue;
         buffer_string(out, named > 0 ? ", " : "");
@@ -120,7 +120,7 @@ static void put_help(struct buffer *out, const struct engine *engine, job_id job
     if (engine->port.sched == NULL || !sched_explain(engine->port.sched, job, &why) || why.text[0] == '\0')
         return;
     buffer_string(out, ". Job ");
-    put_name(out, &engine->jobs[engine->slot_of[job]]);
+    put_name(out, &engine->jobs[engine->slots.slot_of[job]]);
     buffer_format(out, ": %s", why.text);
 }
 
