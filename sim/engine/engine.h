@@ -18,7 +18,7 @@
  * the grace, they leave at its end, or at once without any checkpoint, and the others continue.  If too few members
  * are left to run, that is an eviction: unsaved work is lost and the next start takes the restart time.
  *
- * Nodes come and go as world.capacity says (sim/engine/engine_nodes.h).
+ * Nodes come and go as world.capacity says (sim/engine/engine_capacity.c).
  * In a closed loop of users jobs are held back until others have ended: sim/engine/engine_loop.h.
  *
  * A job that depends on others is eligible when the last of them has ended.  The scheduler decides which jobs start.

@@ -44,7 +44,7 @@ bool engine_is_preemption(uint8_t reason)
            reason == REASON_HEADROOM;
 }
 
-/* Book overhead and work that is thrown away.  No eviction caused periodic checkpoints, or the pulls of a first start. */
+/* Book overhead and work that is thrown away. */
 static void book_loss(struct engine *engine, struct sim_job *job, time_ns idle, const struct sim_spent *spent,
                       wide_ns work)
 {

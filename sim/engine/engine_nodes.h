@@ -1,21 +1,18 @@
-/* sim/engine/engine_nodes.h -- nodes whose state changes while the run goes on, and the recorded size of the cluster: a part.
+/* sim/engine/engine_nodes.h -- the states of nodes, a part that other parts open: the recorded size of the cluster
+ * (engine_capacity.c) does.
  *
  * A node is up, draining or absent (enum node_state).  A node that goes out of service takes no more jobs.  It drains
- * while jobs hold something there, or are about to start there; these run to their end.  Then it is absent.
+ * while jobs hold something there, or are about to start there; these run to their end.  Then it is absent: at the
+ * first end of the events of an instant at which it is empty.
  *
- * world.capacity says how many nodes of a pool are in service: these are its first nodes.  So the nodes with the
- * highest numbers leave first and come back last, and all policies see the same nodes at the same times.  If the
- * emptiest left first, the world would depend on the policy.
+ *   static void *begin(struct engine *engine, uint32_t needs)      in a part below `nodes` in ENGINE_PARTS
+ *       engine_nodes_open(engine);
+ *   engine_node_set(engine, node, NODE_DRAINING);                  at any time
  *
  * GPU time out of service (SPENT_ABSENT) is that of nodes which are not up, less what jobs hold there: a job that runs
  * on a draining node has GPUs in service.
  *
- * Laws
- *  - With a size that is always the cluster's nothing is told, counted or hashed.
- *  - Changes of the size keep a run alive only while jobs come, wait or run, or up to world.end.
- *
- * It does not: end jobs.  Nodes that fail would be told by engine_node_set() as NODE_DOWN, after which the world ends
- * what was there; nothing here does so yet.
+ * It does not: end jobs.  A part whose nodes fail ends what is there (engine_take), and sets NODE_DOWN.
  */
 #ifndef SIM_ENGINE_ENGINE_NODES_H
 #define SIM_ENGINE_ENGINE_NODES_H
@@ -30,13 +27,13 @@ struct sim_node {
 };
 
 struct engine_nodes {
-    struct sim_node *of;  /* by node_id */
-    uint32_t *in_service; /* by pool: nodes, the first ones */
-    node_id *emptied;     /* nodes that may have become empty during this instant */
+    struct sim_node *of; /* by node_id */
+    node_id *emptied;    /* nodes that may have become empty during this instant */
     size_t emptied_capacity;
     uint32_t emptied_count;
-    uint32_t next; /* step of world.capacity */
 };
+
+void engine_nodes_open(struct engine *engine); /* before the first job; all nodes are up */
 
 static inline struct engine_nodes *engine_nodes_of(const struct engine *engine) /* NULL: all are up all the time */
 {

@@ -5,20 +5,19 @@
  *
  *   struct faults { ... };                                                  in its own file, known to nobody else
  *   static void *begin(struct engine *engine, uint32_t needs)               NULL: the world has no faults
- *   static void submitted(struct engine *engine, uint32_t slot, ...)        struct faults *own =
- *                                                                               engine->states[PART_faults];
- *   const struct engine_part engine_part_faults = {.begin = begin, .release = release, .submitted = submitted, ...};
+ *   static void submitted(struct engine *engine, uint32_t slot, ...)        its state: engine->states[PART_faults]
+ *   const struct engine_part engine_part_faults = {.begin = begin, .release = release, .submitted = submitted};
  *
  * Laws
  *  - The order of ENGINE_PARTS is the order in which hooks of the same name are called.  Each hook that needs an order
  *    says so below.  What does not is free of it.
- *  - A part that the world does not configure is not in engine->parts: none of its hooks is called, and it costs nothing.
+ *  - A part that the world does not configure is not in engine->parts: no hook of it is called, it costs nothing.
  *  - The core calls parts through hooks alone; a part calls the core (sim/engine/engine_state.h), and another part only
  *    through its header, and only those above it in ENGINE_PARTS.  So there is no circle of files:
  *    `make lint` finds one (tools/lint/symbols), and it finds a part that ENGINE_PARTS leaves out.
  *  - A part's state is known to its own files alone.  What several parts read of a job is in struct sim_job.
  *
- * All hooks are optional.  They may push events, call the core, and change what struct sim_job says is theirs.
+ * `begin` and `release` are required, all other hooks optional.  They may push events, call the core, and change what struct sim_job says is theirs.
  *
  * It does not: know what a part does, or let a part decide (the scheduler alone does).
  */
@@ -110,8 +109,8 @@ struct engine_part {
 
     /* When its next event is.  In order: what writes checkpoints comes before what ends work early. */
     void (*plan)(const struct engine *engine, uint32_t slot, struct sim_next *next);
-    /* All of its members, or some, are told to leave: true if the part says when they leave at the latest.  In order, up
-     * to the first. */
+    /* All of its members, or some, are told to leave: true if the part says when they leave at the latest.  In order,
+     * up to the first. */
     bool (*leaves)(struct engine *engine, uint32_t slot, const struct decision *evict, time_ns *at);
     void (*due)(struct engine *engine, uint32_t slot); /* members that were told to leave are about to */
     /* At the event of its end: true if it goes on to live, because the part took it.  In order, up to the first. */
@@ -132,6 +131,7 @@ struct engine_part {
 /* The parts, in their order.  A row is all that the engine knows of a part. */
 #define ENGINE_PARTS(ROW)                                                                                              \
     ROW(nodes)                                                                                                         \
+    ROW(capacity)                                                                                                      \
     ROW(pace)                                                                                                          \
     ROW(activity)                                                                                                      \
     ROW(pulls)                                                                                                         \

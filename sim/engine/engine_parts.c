@@ -17,7 +17,8 @@ static void list_parts(struct engine *engine)
 void engine_parts_begin(struct engine *engine)
 {
     for (int id = 0; id < PART_COUNT; id++)
-        engine->states[id] = parts[id]->begin(engine, 0);
+        if (engine->states[id] == NULL)
+            engine->states[id] = parts[id]->begin(engine, 0);
     list_parts(engine);
 }
 

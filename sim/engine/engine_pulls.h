@@ -1,8 +1,9 @@
-/* sim/engine/engine_pulls.h -- cold starts: what jobs pull onto their nodes, where the engine meets sim/caches/pulls.h: a part.
+/* sim/engine/engine_pulls.h -- cold starts, a part: what jobs pull onto their nodes, where the engine meets
+ * sim/caches/pulls.h.
  *
- * Only with world.cold_starts; else nothing here may be called.  A job pulls each
- * time that it begins to run, on the nodes that it holds then; what it pulled stays pinned there until it stops.
- * Members that join later cost nothing.  If members leave while it pulls, it waits for the pulls on their nodes too.
+ * Only with world.cold_starts; else nothing here may be called.  A job pulls each time that it begins to run, on the
+ * nodes that it holds then; what it pulled stays pinned there until it stops.  Members that join later cost nothing.
+ * If members leave while it pulls, it waits for the pulls on their nodes too.
  *
  * It does not: keep the phases of jobs (engine_saves.c), which calls it and has its events.
  */

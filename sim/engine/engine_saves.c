@@ -1,5 +1,4 @@
-/* sim/engine/engine_saves.h -- the phases of jobs: pulls, and checkpoints that cost time (writes, loads and warm-ups): a
- * part.
+/* The phases of jobs, a part: pulls, and checkpoints that cost time (writes, loads and warm-ups).
  *
  * Only under world.checkpoints "charged" or with world.cold_starts.  A job is in one phase at a time:
  *

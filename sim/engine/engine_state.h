@@ -1,7 +1,7 @@
-/* sim/engine/engine_state.h -- the engine's inside, shared by engine.c (time), engine_know.c (what jobs declare),
- * engine_jobs.c (lives of jobs),
- * engine_hold.c (holdings of jobs, and their cost), engine_pace.c (speeds of jobs), engine_spent.c (GPU time by cause),
- * engine_rows.c (the record), engine_stall.c (runs without progress) and engine_check.c (invariants). */
+/* sim/engine/engine_state.h -- the core of the engine, which the parts of the world (engine_part.h) call: engine.c and
+ * engine_clock.c (time), engine_know.c (what jobs declare), engine_jobs.c (lives of jobs), engine_hold.c (holdings of
+ * jobs, and their cost), engine_spent.c (GPU time by cause), engine_rows.c (the record), engine_stall.c (runs without
+ * progress) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_ENGINE_STATE_H
 #define SIM_ENGINE_ENGINE_STATE_H
 
