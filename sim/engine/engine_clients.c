@@ -100,8 +100,7 @@ static double slow_on(const struct engine *engine, const struct sim_pace *pace, 
     return slow_beside(engine, group, clients_of(engine, piece), piece->share) / asked;
 }
 
-/* The slowdown by its pieces and their other clients, of the slowest member; 1: none.  is_sliced: on an instance? */
-static double slow_now(const struct engine *engine, uint32_t slot, bool *is_sliced)
+double engine_clients_slow(const struct engine *engine, uint32_t slot, bool *is_sliced)
 {
     const struct sim_job *job = &engine->jobs[slot];
     const struct sim_pace *pace = &pace_of(engine)->jobs[slot];
@@ -120,13 +119,6 @@ static double slow_now(const struct engine *engine, uint32_t slot, bool *is_slic
 
 /* ---- Clients come and go ---- */
 
-static void repace(struct engine *engine, uint32_t slot)
-{
-    bool is_sliced;
-    const double slow = slow_now(engine, slot, &is_sliced);
-    engine_set_speed(engine, slot, slow, is_sliced, engine->jobs[slot].speed.network);
-}
-
 static void repace_others(struct engine *engine, const struct piece *piece)
 {
     const struct gpu_clients *clients = clients_of(engine, piece);
@@ -134,7 +126,7 @@ static void repace_others(struct engine *engine, const struct piece *piece)
         struct sim_pace *pace = &pace_of(engine)->jobs[clients->slots[c]];
         if (pace->seen != pace_of(engine)->changes) {
             pace->seen = pace_of(engine)->changes;
-            repace(engine, clients->slots[c]);
+            engine_set_speed(engine, clients->slots[c]);
         }
     }
 }
@@ -192,7 +184,7 @@ void engine_clients_move(struct engine *engine, uint32_t slot)
     leave_gpus(engine, slot);
     join_gpus(engine, slot);
     pace->seen = ++pace_of(engine)->changes;
-    repace(engine, slot);
+    engine_set_speed(engine, slot);
     for (uint32_t s = 0; s < before_count; s++)
         repace_others(engine, &before[s]);
     for (uint32_t s = 0; s < pace->share_count; s++)

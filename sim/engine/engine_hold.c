@@ -236,17 +236,27 @@ void engine_fold(struct engine *engine, uint32_t slot)
     job->folded.work += progress->work - before;
 }
 
-void engine_set_speed(struct engine *engine, uint32_t slot, double slow, bool is_sliced, double network)
+void engine_make_paced(struct engine *engine, uint32_t slot, const struct job_truth *truth)
 {
     struct sim_job *job = &engine->jobs[slot];
-    const uint32_t pace = (uint32_t)lrint(fmax(1, PACE_ONE * network / slow));
-    const bool is_same = pace == job->speed.pace, is_same_cause = is_sliced == job->speed.is_sliced;
+    const uint16_t milli = truth->sm_active_milli == SM_ACTIVE_UNKNOWN ? truth->would_do_milli : truth->sm_active_milli;
+    job->is_paced = true;
+    job->progress.one = PACE_ONE;
+    job->speed = (struct sim_speed){.pace = PACE_ONE, .sm_active_milli = milli, .slow = 1, .network = 1};
+}
+
+void engine_set_speed(struct engine *engine, uint32_t slot)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    struct sim_speed speed = job->speed;
+    speed.slow = speed.network = 1;
+    speed.is_sliced = false;
+    EACH_PART(engine, slows)(engine, slot, &speed);
+    speed.pace = (uint32_t)lrint(fmax(1, PACE_ONE * speed.network / speed.slow));
+    const bool is_same = speed.pace == job->speed.pace, is_same_cause = speed.is_sliced == job->speed.is_sliced;
     if (!is_same)
         engine_fold(engine, slot);
-    job->speed.pace = pace;
-    job->speed.slow = slow;
-    job->speed.is_sliced = is_sliced;
-    job->speed.network = network;
+    job->speed = speed;
     if (!is_running(job))
         return;
     if (!is_same)

@@ -98,12 +98,6 @@ static bool join_links(struct engine *engine, uint32_t slot, uint32_t node_count
     return true;
 }
 
-static void repace(struct engine *engine, uint32_t slot)
-{
-    const struct sim_speed *speed = &engine->jobs[slot].speed;
-    engine_set_speed(engine, slot, speed->slow, speed->is_sliced, pace_of(engine)->jobs[slot].network->time.speed);
-}
-
 /* Give all jobs whose bandwidth has changed their new speed. */
 static void settle_links(struct engine *engine)
 {
@@ -112,7 +106,7 @@ static void settle_links(struct engine *engine)
     for (uint32_t c = 0; c < count; c++) {
         engine_fold(engine, changed[c]);
         set_bandwidth(pace_of(engine)->jobs[changed[c]].network, network_burst(pace_of(engine)->network, changed[c]));
-        repace(engine, changed[c]);
+        engine_set_speed(engine, changed[c]);
     }
 }
 
@@ -131,7 +125,7 @@ void engine_network_move(struct engine *engine, uint32_t slot)
         } else {
             network->time = communication_time(NULL, &network->place, &network->place, 1);
         }
-        repace(engine, slot);
+        engine_set_speed(engine, slot);
     }
     if (must_settle)
         settle_links(engine);

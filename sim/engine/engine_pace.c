@@ -30,7 +30,6 @@ static void submitted(struct engine *engine, uint32_t slot, const struct job_ask
     struct pace *own = pace_of(engine);
     const struct job *job = asked->job;
     const struct job_truth *truth = asked->truth;
-    struct sim_job *of = &engine->jobs[slot];
     MEM_GROW(own->jobs, own->capacity, (size_t)engine->job_used);
     struct sim_pace *pace = &own->jobs[slot];
     MEM_GROW(pace->groups, pace->group_capacity, (size_t)job->group_count);
@@ -54,10 +53,8 @@ static void submitted(struct engine *engine, uint32_t slot, const struct job_ask
     engine_network_asks(engine, slot, job, asked->got);
     pace->class = job->class;
     assert(pace->share_count == 0);
-    of->is_paced = pace->is_client || pace->has_network;
-    of->speed = (struct sim_speed){.pace = PACE_ONE, .sm_active_milli = (uint16_t)milli, .slow = 1, .network = 1};
-    if (of->is_paced)
-        of->progress.one = PACE_ONE;
+    if (pace->is_client || pace->has_network)
+        engine_make_paced(engine, slot, truth);
 }
 
 static void moved(struct engine *engine, uint32_t slot)
@@ -91,9 +88,19 @@ static void closed(struct engine *engine, uint32_t slot)
         engine_network_close(engine, slot);
 }
 
+static void slows(const struct engine *engine, uint32_t slot, struct sim_speed *speed)
+{
+    const struct pace *own = pace_of(engine);
+    speed->slow *= engine_clients_slow(engine, slot, &speed->is_sliced);
+    if (own->jobs[slot].has_network)
+        speed->network *= own->jobs[slot].network->time.speed;
+}
+
 /* On an instance at most all of its SMs; a share may use SMs of the GPU that others leave idle. */
 static int64_t busy(const struct engine *engine, uint32_t slot, uint32_t level)
 {
+    if (pace_of(engine)->jobs[slot].groups == NULL)
+        return -1;
     const struct sim_job *job = &engine->jobs[slot];
     const struct sim_pace *pace = &pace_of(engine)->jobs[slot];
     const struct piece *pieces = job_pieces_all(&job->pieces);
@@ -116,4 +123,5 @@ const struct engine_part engine_part_pace = {.begin = begin,
                                              .fold = fold,
                                              .attempt = attempt,
                                              .closed = closed,
+                                             .slows = slows,
                                              .busy = busy};

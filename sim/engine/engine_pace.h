@@ -70,6 +70,8 @@ static inline struct pace *pace_of(const struct engine *engine)
 
 /* Do some jobs get pieces that have a price? */
 bool engine_has_clients(const struct engine *engine);
+/* The slowdown by its pieces and their other clients, of the slowest member; 1: none.  is_sliced: on an instance? */
+double engine_clients_slow(const struct engine *engine, uint32_t slot, bool *is_sliced);
 /* Is the piece a share of a GPU, beside other clients? */
 bool engine_clients_share(const struct sim_pace *pace, const struct piece *piece);
 /* Its members came or left, or it holds other pieces: note it as a client, and change the pace of all jobs on its GPUs.

@@ -17,7 +17,7 @@
  *    `make lint` finds one (tools/lint/symbols), and it finds a part that ENGINE_PARTS leaves out.
  *  - A part's state is known to its own files alone.  What several parts read of a job is in struct sim_job.
  *
- * `begin` and `release` are required, all other hooks optional.  They may push events, call the core, and change what struct sim_job says is theirs.
+ * `begin` and `release` are required, all other hooks optional.  They may push events and call the core.
  *
  * It does not: know what a part does, or let a part decide (the scheduler alone does).
  */
@@ -33,6 +33,7 @@
 
 struct engine;
 struct event;
+struct sim_speed;
 struct sim_spent;
 
 /* A job that is submitted; all is borrowed for the call. */
@@ -124,7 +125,10 @@ struct engine_part {
     /* Its pieces, speed or phase are others: true if the part counts its busy SMs, now that it holds its pieces or (not
      * is_held) no longer does.  In order, up to the first. */
     bool (*counts)(struct engine *engine, uint32_t slot, bool is_held);
-    /* Of a paced job; see engine_busy.  One part has it: the one that paces jobs. */
+    /* The speed of a paced job is to change (engine_set_speed): multiply `slow` or `network` by what the part does to
+     * it. */
+    void (*slows)(const struct engine *engine, uint32_t slot, struct sim_speed *speed);
+    /* Of a paced job: see engine_busy.  Negative: the part does not know the job's pieces. */
     int64_t (*busy)(const struct engine *engine, uint32_t slot, uint32_t level);
 };
 

@@ -370,15 +370,18 @@ static inline int64_t engine_pace(const struct sim_job *job)
 /* End the present interval of a job that runs: fold what it did so far.  Called before anything changes that it was
  * done at. */
 void engine_fold(struct engine *engine, uint32_t slot);
-/* Give a paced job the speed that it has by its pieces and by communication from now on. */
-void engine_set_speed(struct engine *engine, uint32_t slot, double slow, bool is_sliced, double network);
+/* It may run at another speed than the trace's.  Called when it is submitted, by each part that may slow it. */
+void engine_make_paced(struct engine *engine, uint32_t slot, const struct job_truth *truth);
+/* Give a paced job the speed that the parts say it has from now on. */
+void engine_set_speed(struct engine *engine, uint32_t slot);
 /* milli-GPU x milli activity of what a paced job holds, if its SM activity is `level` of 1000 at full speed. */
 static inline int64_t engine_busy(const struct engine *engine, uint32_t slot, uint32_t level)
 {
-    const struct engine_part *const *part = engine->parts;
-    while ((*part)->busy == NULL)
-        part++;
-    return (*part)->busy(engine, slot, level);
+    int64_t busy = -1;
+    for (const struct engine_part *const *part = engine->parts; *part != NULL && busy < 0; part++)
+        busy = (*part)->busy != NULL ? (*part)->busy(engine, slot, level) : -1;
+    const struct sim_job *job = &engine->jobs[slot];
+    return busy >= 0 ? busy : job->held_milli * level * engine_pace(job) / PACE_ONE;
 }
 
 /* Give the job its present speed: count its work until now, and push its new end. */
