@@ -291,6 +291,8 @@ static bool grow_in_order(struct sched *sched, uint32_t preemptor, enum plan_kin
     struct unit *unit;
     while ((!is_bounded || taken_jobs(sched) < bound) && (unit = victims_next(sched, preemptor, kind)) != NULL) {
         plan_take(sched, unit);
+        if (kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, preemptor))
+            continue; /* nor could it with some of them only */
         if (plan_suffices_by_now(sched, preemptor, &misfit) && settle_for(sched, preemptor, kind))
             return true;
     }
@@ -302,13 +304,15 @@ static bool grow_by_node(struct sched *sched, uint32_t preemptor, enum plan_kind
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     struct misfit misfit = {.keeper = QUEUE_NONE};
     bool is_found = false, may_go_on = sched->plan->unit_count > 0;
-    uint32_t group = 0;
+    uint32_t group = 0, tested = UINT32_MAX; /* with so many units taken the preemptor did not fit */
     while (ask->groups[group].count == 0)
         group++;
     const struct request *request = &ask->groups[group].request; /* stays valid when the class table grows */
     while (!is_found && may_go_on && taken_jobs(sched) <= plan_job_bound(sched, kind)) {
         may_go_on = node_search_take(sched, preemptor, request, kind);
-        is_found = may_go_on && plan_suffices_by_now(sched, preemptor, &misfit) && settle_for(sched, preemptor, kind);
+        is_found = may_go_on && sched->plan->taken_count != tested && plan_suffices_by_now(sched, preemptor, &misfit) &&
+                   settle_for(sched, preemptor, kind);
+        tested = sched->plan->taken_count;
     }
     node_search_end(sched);
     return is_found;
@@ -383,12 +387,14 @@ static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
  * needed, but it is noted when units may be taken later. */
 static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool has_home)
 {
+    const bool is_hopeless =
+        (!has_home && kind == PLAN_RECLAIM) || (kind == PLAN_CONSOLIDATE && !plan_room_suffices(sched, preemptor));
     sched->plan->is_moving = false;
-    if (!has_home && kind == PLAN_RECLAIM)
-        victims_note(sched, preemptor);
+    if (is_hopeless)
+        victims_note(sched, preemptor, kind);
     else
         victims_collect(sched, preemptor, kind);
-    if (!has_home || !could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])))
+    if (is_hopeless || !has_home || !could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])))
         return false;
     return kind != PLAN_CONSOLIDATE || plan_job_bound(sched, kind) > 0;
 }

@@ -126,8 +126,9 @@ static bool quota_suffices(struct sched *sched, uint32_t preemptor)
 
 /* In a consolidation all victims find other places, so what is free now must hold the preemptor.  A job holds as much
  * anywhere only where all GPUs are alike. */
-static bool room_suffices(const struct sched *sched, const struct request_class *ask)
+bool plan_room_suffices(struct sched *sched, uint32_t preemptor)
 {
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     const struct ledger *ledger = sched->ledger;
     int64_t room = (int64_t)sched->cluster->gpu_count * GPU_MILLI - ledger->used_milli - ledger->coming_milli -
                    ledger->claimed_milli;
@@ -158,8 +159,8 @@ static bool space_suffices(struct sched *sched, uint32_t preemptor)
 
 bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    if (kind == PLAN_CONSOLIDATE && !room_suffices(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])))
-        return false;
+    if (kind == PLAN_CONSOLIDATE)
+        return plan_room_suffices(sched, preemptor); /* almost every job may be moved: the nodes refuse next to none */
     if (kind == PLAN_PREEMPT && !quota_suffices(sched, preemptor))
         return false;
     return space_suffices(sched, preemptor);

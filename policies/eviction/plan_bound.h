@@ -22,4 +22,7 @@
 /* Called in the trial of the plan, when the candidates are collected and none is taken. */
 bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 
+/* In a consolidation: is as much free as the preemptor asks?  Called before candidates are collected. */
+bool plan_room_suffices(struct sched *sched, uint32_t preemptor);
+
 #endif

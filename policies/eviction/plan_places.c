@@ -132,7 +132,7 @@ static void count_taken(const struct sched *sched, struct demand *demand)
         const struct request_class *request_class = &sched->request_classes.at[job->request_class];
         for (uint32_t i = 0; unit->is_taken && i < job->holding_count; i++) {
             const struct piece *piece = &sched_job_holding(job, i)->piece;
-            if (unit_has(sched, unit, i))
+            if (sched->ledger->index->is_listed[piece->node] && unit_has(sched, unit, i))
                 count_piece(demand, piece, request_class->groups[piece->group].request.mig);
         }
     }

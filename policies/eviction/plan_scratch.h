@@ -49,6 +49,7 @@ struct unit_span { /* the units of one queue, in plan_scratch.units */
     bool is_done;        /* once_a_queue: the one unit was looked at */
     bool is_front_known; /* `front` is valid: nothing below the queue was taken since (next_below in victims.c) */
     uint32_t front;      /* the next unit of the queue or a queue below it: index + 1; 0: there is none */
+    uint32_t own;        /* the next unit of the queue itself, when it was looked at last: as front */
 };
 
 struct nominee { /* a class queue, and the victims that its head would have if no other plan were booked */

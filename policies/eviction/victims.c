@@ -70,6 +70,7 @@ struct victim_walk {
     job_id rival;          /* the job for which the preemptor was evicted a few cycles ago; JOB_NONE */
     time_ns protected_for; /* the minimum run time of the queue's jobs */
     bool is_over_quota;    /* the queue */
+    uint32_t units_max;    /* of one queue: a search takes no more, so no more are collected where none needs a note */
 };
 
 static job_id find_rival(const struct sched *sched, uint32_t preemptor)
@@ -323,15 +324,28 @@ static bool is_quick(const struct sched *sched, const struct victim_walk *walk)
     return leaves_none_alone && walk->rival == JOB_NONE && sched->plan->loss_bound == INT64_MAX;
 }
 
-/* As look_at, for the most common case. */
-static inline void look_quickly(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
+/* As look_at, for the most common case.  False: the candidate is not settled (candidates_are_settled). */
+static inline bool look_quickly(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
 {
     const struct victim_candidate *candidate = candidates_get(sched, slot);
     if (candidate->is_plain && candidate->decided_cycle != sched->cycle && slot != walk->preemptor &&
-        candidate->decided + walk->protected_for <= sched->now)
+        candidate->decided + walk->protected_for <= sched->now) {
         units_add_whole(sched, slot, walk->is_over_quota, candidate->held_milli);
-    else
-        look_at(sched, walk, slot);
+        return true;
+    }
+    const bool is_settled =
+        !candidate->is_starting && !candidate->has_surplus && candidate->decided_cycle != sched->cycle;
+    look_at(sched, walk, slot);
+    return is_settled;
+}
+
+/* How many units of the queue are collected.  Where all guards but those that settle are timeless, the first in order
+ * suffice for a search that takes only so many jobs. */
+static uint32_t most_units(const struct sched *sched, const struct victim_walk *walk, queue_id queue)
+{
+    const bool are_timeless = walk->protected_for == 0 && sched->policy.preemption->spares == NULL;
+    return are_timeless && !sched->policy.quota->is_flat && candidates_are_settled(sched, queue) ? walk->units_max
+                                                                                                 : UINT32_MAX;
 }
 
 /* The first victims first.  A preemption leaves alone all jobs before the preemptor (is_left_alone); only of its rival
@@ -346,16 +360,20 @@ static void look_in_order(struct sched *sched, struct victim_walk *walk, queue_i
         sched->policy.quota->is_flat && (walk->kind != PLAN_PREEMPT || sched->eviction->has_own_runtimes);
     if (sched->policy.quota->is_flat)
         know_queue(sched, walk, QUEUE_ROOT);
-    for (uint32_t i = list.count; i-- > end;) {
+    const uint32_t most = quick ? most_units(sched, walk, queue) : UINT32_MAX, first = sched->plan->unit_count;
+    bool is_settled = quick && walk->units_max != UINT32_MAX;
+    for (uint32_t i = list.count; i-- > end && sched->plan->unit_count - first < most;) {
         if (i >= CANDIDATES_AHEAD)
             candidates_foresee(sched, list.slots[i - CANDIDATES_AHEAD]);
         if (by_job)
             know_queue(sched, walk, sched->jobs.jobs[list.slots[i]].queue);
         if (quick)
-            look_quickly(sched, walk, list.slots[i]);
+            is_settled &= look_quickly(sched, walk, list.slots[i]);
         else
             look_at(sched, walk, list.slots[i]);
     }
+    if (is_settled && most == UINT32_MAX && !sched->policy.quota->is_flat)
+        candidates_set_settled(sched, queue);
 }
 
 static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_id queue)
@@ -390,7 +408,12 @@ static struct victim_walk begin_walk(struct sched *sched, uint32_t preemptor, en
     sched->plan->is_in_order = sched->victim_lists.are_kept;
     sched->plan->has_spans = false;
     sched->plan->loss_bound = loss_bound(sched, preemptor, kind);
-    return (struct victim_walk){.preemptor = preemptor, .kind = kind, .rival = find_rival(sched, preemptor)};
+    const bool is_bounded = kind == PLAN_CONSOLIDATE ? sched->policy.preempt.search != SEARCH_NODE
+                                                     : kind == PLAN_RECLAIM && sched->plan->is_moving;
+    return (struct victim_walk){.preemptor = preemptor,
+                                .kind = kind,
+                                .rival = find_rival(sched, preemptor),
+                                .units_max = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX};
 }
 
 /* Collect from the queue in a plan that takes from several queues. */

@@ -27,9 +27,9 @@ bool victims_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_i
 
 /* ---- victims_note.c */
 
-/* Note what victims_collect would note for a reclaim: when units may be taken later.  Nothing is collected, unless that
- * takes a look at each job: where guards depend on time or on the preemptor. */
-void victims_note(struct sched *sched, uint32_t preemptor);
+/* Note what victims_collect would note for a reclaim or a consolidation: when units may be taken later.  Nothing is
+ * collected, unless that takes a look at each job: where guards depend on time or on the preemptor. */
+void victims_note(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 
 /* ---- victim_order.c */
 

@@ -63,6 +63,28 @@ static bool loses_first(struct sched *sched, struct contender a, struct contende
 
 static struct unit *next_below(struct sched *sched, uint32_t preemptor, queue_id queue, enum plan_kind kind);
 
+static void forget_fronts(struct plan_scratch *plan, const struct queue_tree *tree, queue_id queue)
+{
+    for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
+        plan->spans[q].is_front_known = false;
+}
+
+/* The first unit of each queue that may be taken now.  Where it is another than before, the fronts above it are not
+ * known any more. */
+static void renew_fronts(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+{
+    struct plan_scratch *plan = sched->plan;
+    for (queue_id q = 0; q < sched->tree.count; q++) {
+        if (plan->spans[q].count == 0)
+            continue;
+        const struct unit *unit = next_of_span(sched, preemptor, &plan->spans[q], kind);
+        const uint32_t own = unit == NULL ? 0 : (uint32_t)(unit - plan->units) + 1;
+        if (own != plan->spans[q].own)
+            forget_fronts(plan, &sched->tree, q);
+        plan->spans[q].own = own;
+    }
+}
+
 static struct unit *find_below(struct sched *sched, uint32_t preemptor, queue_id queue, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
@@ -87,13 +109,26 @@ static struct unit *find_below(struct sched *sched, uint32_t preemptor, queue_id
     return best;
 }
 
-/* The next unit to take below the queue.  Where units may be taken whatever their queues are charged, it depends on
- * what is charged to queues below this one alone, so it is kept until one of them loses a unit (victims_took). */
+/* Which unit is taken next below a queue depends on what is charged to queues below it, and on the first unit of each
+ * of them that may be taken.  So it is kept until one of them loses a unit (victims_took) or has another first unit
+ * (renew_fronts), but not across rounds, nor where the charges of queues above decide. */
+static bool may_keep_fronts(const struct sched *sched)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    return sched->plan->round_count == 0 && (quota->compare_victims != NULL || !quota->looks_above);
+}
+
+/* May units be taken whatever their queues are charged? */
+static bool is_by_order_alone(const struct sched *sched, enum plan_kind kind)
+{
+    return kind == PLAN_CONSOLIDATE || sched->plan->is_moving;
+}
+
 static struct unit *next_below(struct sched *sched, uint32_t preemptor, queue_id queue, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
     struct unit_span *span = &plan->spans[queue];
-    if (kind != PLAN_CONSOLIDATE && !plan->is_moving)
+    if (!is_by_order_alone(sched, kind) && !may_keep_fronts(sched))
         return find_below(sched, preemptor, queue, kind);
     if (!span->is_front_known) {
         const struct unit *front = find_below(sched, preemptor, queue, kind);
@@ -110,8 +145,8 @@ static struct unit *next_below(struct sched *sched, uint32_t preemptor, queue_id
 void victims_took(struct sched *sched, const struct unit *unit)
 {
     struct plan_scratch *plan = sched->plan;
-    for (queue_id q = unit->queue; plan->has_spans && q != QUEUE_NONE; q = sched->tree.queues[q].parent)
-        plan->spans[q].is_front_known = false;
+    if (plan->has_spans)
+        forget_fronts(plan, &sched->tree, unit->queue);
 }
 
 struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
@@ -121,8 +156,11 @@ struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kin
         return NULL;
     if (plan_is_by_share(sched))
         return plan_next_by_share(sched, preemptor, kind);
-    if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat)
+    if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat) {
+        if (!is_by_order_alone(sched, kind) && may_keep_fronts(sched))
+            renew_fronts(sched, preemptor, kind);
         return next_below(sched, preemptor, QUEUE_ROOT, kind);
+    }
     for (; plan->next < plan->unit_count; plan->next++) {
         struct unit *unit = victims_at(plan, plan->next);
         victims_rank(sched, unit);

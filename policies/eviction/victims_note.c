@@ -27,7 +27,7 @@ static bool take_note(struct sched *sched, queue_id queue, struct victim_note *n
     for (uint32_t i = 0; i < running->count; i++) {
         const struct victim_candidate *candidate = candidates_get(sched, running->slots[i]);
         const bool is_decided_now = candidate->decided_cycle == sched->cycle;
-        is_settled = is_settled && !candidate->is_starting && !is_decided_now;
+        is_settled = is_settled && !candidate->is_starting && !candidate->has_surplus && !is_decided_now;
         if (candidate->is_spent || candidate->is_non_preemptible)
             continue;
         if (is_decided_now)
@@ -54,28 +54,30 @@ static void take_notes(struct sched *sched, struct victim_notes *notes)
 }
 
 /* Do the notes depend on neither the preemptor nor the time? */
-static bool are_common(const struct sched *sched, uint32_t preemptor)
+static bool are_common(const struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     const struct preemption_config *config = &sched->policy.preempt;
-    return sched->eviction->reclaim_runtime_max == 0 && config->loss_ratio_milli == 0 &&
-           !victims_has_rival(sched, preemptor) && !config->victims_of_this_cycle && !sched->eviction->takes_both &&
-           !sched->policy.quota->is_flat &&
+    const bool are_timeless = kind == PLAN_CONSOLIDATE
+                                  ? !sched->policy.defrag_config.spares_ending
+                                  : sched->eviction->reclaim_runtime_max == 0 && config->loss_ratio_milli == 0 &&
+                                        !config->victims_of_this_cycle && !sched->eviction->takes_both;
+    return are_timeless && !victims_has_rival(sched, preemptor) && !sched->policy.quota->is_flat &&
            sched->jobs.jobs[preemptor].holding_count == 0; /* else it may be a candidate itself */
 }
 
-void victims_note(struct sched *sched, uint32_t preemptor)
+void victims_note(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
     struct victim_notes *notes = &plan->notes;
-    if (!are_common(sched, preemptor)) {
-        victims_collect(sched, preemptor, PLAN_RECLAIM);
+    if (!are_common(sched, preemptor, kind)) {
+        victims_collect(sched, preemptor, kind);
         return;
     }
     if (notes->cycle != sched->cycle || notes->changes != sched->candidates.changes)
         take_notes(sched, notes);
     for (uint32_t n = 0; n < notes->count; n++) {
         const struct victim_note *note = &notes->at[n];
-        if (!victims_may_reclaim_from(sched, preemptor, note->queue))
+        if (kind == PLAN_RECLAIM && !victims_may_reclaim_from(sched, preemptor, note->queue))
             continue;
         plan->saw_starting |= note->awaits_start;
         if (note->first == TIME_NEVER)
