@@ -188,21 +188,3 @@ bool plan_attempt(struct sched *sched, uint32_t class_queue, enum plan_kind kind
         retry_queue_succeeded(sched, class_queue, kind);
     return true;
 }
-
-bool plan_cycle(struct sched *sched, enum plan_kind kind)
-{
-    bool is_booked = false;
-    plan_gather_class_queues(sched, kind);
-    int64_t attempts = kind == PLAN_RECLAIM ? sched->plan->turn_attempts : 0;
-    if (sched->policy.quota->rounds != NULL && sched->plan->class_queue_count > 1) {
-        attempts += nominees_try_all(sched, kind, &is_booked);
-        plan_gather_class_queues(sched, kind);
-    }
-    for (; sched->plan->class_queue_count > 0 && attempts < sched->policy.preempt.attempts_per_cycle; attempts++) {
-        if (!plan_attempt(sched, plan_take_best_class_queue(sched), kind, false))
-            continue;
-        is_booked = true;
-        plan_gather_class_queues(sched, kind); /* the class queue has another head now */
-    }
-    return is_booked;
-}

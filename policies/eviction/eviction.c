@@ -3,6 +3,7 @@
 #include "policies/eviction/eviction_state.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/node_search.h"
+#include "policies/eviction/nominees.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/eviction/preemption_cost.h"
 #include "policies/eviction/victims.h"
@@ -56,6 +57,24 @@ struct eviction_counts eviction_counts(const struct sched *sched)
 void eviction_begin_cycle(struct sched *sched)
 {
     sched->eviction->evicted_in_cycle = sched->plan->turn_attempts = 0;
+}
+
+bool plan_cycle(struct sched *sched, enum plan_kind kind)
+{
+    bool is_booked = false;
+    plan_gather_class_queues(sched, kind);
+    int64_t attempts = kind == PLAN_RECLAIM ? sched->plan->turn_attempts : 0;
+    if (sched->policy.quota->rounds != NULL && sched->plan->class_queue_count > 1) {
+        attempts += nominees_try_all(sched, kind, &is_booked);
+        plan_gather_class_queues(sched, kind);
+    }
+    for (; sched->plan->class_queue_count > 0 && attempts < sched->policy.preempt.attempts_per_cycle; attempts++) {
+        if (!plan_attempt(sched, plan_take_best_class_queue(sched), kind, false))
+            continue;
+        is_booked = true;
+        plan_gather_class_queues(sched, kind); /* the class queue has another head now */
+    }
+    return is_booked;
 }
 
 const char *eviction_check(const struct sched *sched)

@@ -42,6 +42,13 @@ int64_t moves_bound(const struct sched *sched)
     return per_plan >= 0 ? per_plan : sched->policy.preempt.victims_max;
 }
 
+uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind)
+{
+    const struct preemption_config *config = &sched->policy.preempt;
+    const int64_t bound = kind == PLAN_CONSOLIDATE ? moves_bound(sched) : config->victims_max;
+    return bound > UINT32_MAX ? UINT32_MAX : bound < 0 ? 0 : (uint32_t)bound;
+}
+
 static void claim_place(struct sched *sched, const struct unit *unit)
 {
     const struct unit_terms *terms = unit_terms(sched->plan, unit);

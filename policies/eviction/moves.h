@@ -6,12 +6,15 @@
 
 #include "policies/jobs/request_class.h"
 #include "policies/sched.h"
+#include "policies/state/plan_kind.h"
 
 /* The job's time that a move would throw away now: the grace, the restart, and the run time that it cannot save. */
 time_ns moves_cost(struct sched *sched, uint32_t slot);
 /* Is the job better left where it is?  True if what is left of its run is no longer than moves_cost and the policy
  * spares such jobs (spares_ending). */
 bool moves_spares(struct sched *sched, uint32_t slot);
+/* How many jobs one plan of this kind may evict now. */
+uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind);
 /* After a plan was booked: the jobs that it moves claim the places it found for them, if the policy says so
  * (holds_places).  If it does not, but replaces victims, others keep off these places until the cycle ends.
  *

@@ -12,6 +12,7 @@
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/trial.h"
 #include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/sched_state.h"

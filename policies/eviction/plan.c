@@ -27,6 +27,7 @@
 #include "policies/eviction/plan_rounds.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/eviction/preemption_cost.h"
+#include "policies/eviction/trial.h"
 #include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/ledger/ledger_tags.h"
@@ -35,102 +36,6 @@
 #include "policies/state/preemption_bound.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
-
-static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
-{
-    return &sched->jobs.jobs[unit->slot];
-}
-
-/* Apply the change of the ledger to every piece of the unit. */
-static void move_unit(struct sched *sched, const struct unit *unit, ledger_move_fn *move)
-{
-    const struct sched_job *job = job_of(sched, unit);
-    if (unit->holding < UNIT_SET) {
-        sched_move(sched, unit->slot, unit->holding, move);
-        return;
-    }
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        if (unit_has(sched, unit, i))
-            sched_move(sched, unit->slot, i, move);
-}
-
-void plan_charge(struct sched *sched, const struct unit *unit, int sign)
-{
-    const int64_t *charge = unit_terms(sched->plan, unit)->charge;
-    int64_t amounts[QUEUE_SUM_COUNT];
-    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
-        amounts[r] = sign * charge[r];
-    ledger_charge(sched->ledger, unit->queue, amounts);
-}
-
-void plan_take(struct sched *sched, struct unit *unit)
-{
-    struct plan_scratch *plan = sched->plan;
-    if (unit->holding >= UNIT_SET && unit->surplus_count > 0) /* its surplus goes before it */
-        for (uint32_t u = 0; u < plan->unit_count; u++)
-            if (!plan->units[u].is_taken && unit_stands_on(sched, &plan->units[u], unit))
-                plan_take(sched, &plan->units[u]);
-    unit->is_taken = true;
-    unit->round = (uint8_t)plan->round;
-    MEM_GROW(plan->taken, plan->taken_capacity, (size_t)plan->taken_count + 1);
-    plan->taken[plan->taken_count++] = (uint32_t)(unit - plan->units);
-    victims_took(sched, unit);
-    move_unit(sched, unit, ledger_send_off);
-    plan_charge(sched, unit, -1);
-}
-
-void plan_give_back(struct sched *sched, struct unit *unit)
-{
-    unit->is_taken = false;
-    move_unit(sched, unit, ledger_call_back);
-    plan_charge(sched, unit, 1);
-}
-
-static void take_again(struct sched *sched, struct unit *unit)
-{
-    unit->is_taken = true;
-    move_unit(sched, unit, ledger_send_off);
-    plan_charge(sched, unit, -1);
-}
-
-bool plan_is_core_taken(const struct sched *sched, const struct unit *unit)
-{
-    if (unit->holding == UNIT_CORE)
-        return false;
-    for (uint32_t u = 0; u < sched->plan->unit_count; u++) {
-        const struct unit *other = &sched->plan->units[u];
-        if (other->slot != unit->slot || other->holding < UNIT_SET)
-            continue;
-        if (other->is_taken && unit_stands_on(sched, unit, other))
-            return true;
-        if (!unit->has_sets) /* the job has no set: only its core matters */
-            return false;
-    }
-    return false;
-}
-
-bool plan_stands_on_lost(const struct sched *sched, const struct unit *unit)
-{
-    const struct plan_scratch *plan = sched->plan;
-    if (unit->holding == UNIT_CORE)
-        return false;
-    for (uint32_t t = 0; t < plan->taken_count; t++) {
-        const struct unit *other = &plan->units[plan->taken[t]];
-        if (other->is_taken && !other->is_moved && unit_stands_on(sched, unit, other))
-            return true;
-    }
-    return false;
-}
-
-static uint32_t taken_jobs(const struct sched *sched)
-{
-    uint32_t count = 0;
-    for (uint32_t t = 0; t < sched->plan->taken_count; t++) {
-        const struct unit *unit = &sched->plan->units[sched->plan->taken[t]];
-        count += unit->is_taken && (unit->holding == UNIT_CORE || !plan_is_core_taken(sched, unit));
-    }
-    return count;
-}
 
 /* Give back every unit that holds nothing on the nodes where the preemptor is placed.  True if there is one. */
 static bool drop_bystanders(struct sched *sched)
@@ -141,7 +46,7 @@ static bool drop_bystanders(struct sched *sched)
         plan->node_mark[plan->pieces.pieces[p].node] = 1;
     for (uint32_t t = plan->taken_count; t-- > 0;) {
         struct unit *unit = &plan->units[plan->taken[t]];
-        const struct sched_job *job = job_of(sched, unit);
+        const struct sched_job *job = &sched->jobs.jobs[unit->slot];
         bool touches = !unit->is_taken || plan_is_core_taken(sched, unit);
         for (uint32_t i = 0; i < job->holding_count && !touches; i++)
             if (unit_has(sched, unit, i))
@@ -154,16 +59,6 @@ static bool drop_bystanders(struct sched *sched)
     for (uint32_t p = 0; p < plan->pieces.count; p++)
         plan->node_mark[plan->pieces.pieces[p].node] = 0;
     return is_any;
-}
-
-void plan_charge_preemptor(struct sched *sched, uint32_t preemptor, int sign)
-{
-    const struct sched_job *own = &sched->jobs.jobs[preemptor];
-    const int64_t *ask = sched_ask(sched, own)->charge;
-    int64_t amounts[QUEUE_SUM_COUNT];
-    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
-        amounts[r] = sign * ask[r];
-    ledger_charge(sched->ledger, own->queue, amounts);
 }
 
 /* Is the preemption cost worth the time that the preemptor has waited?  If not, notes when it may be.  The cost
@@ -204,7 +99,7 @@ static bool give_back_spare(struct sched *sched, uint32_t preemptor, enum plan_k
         plan_give_back(sched, unit);
         if (!plan_suffices(sched, preemptor) || !plan_is_lawful(sched, preemptor) ||
             (is_strict && !plan_is_good(sched, preemptor, kind)))
-            take_again(sched, unit);
+            plan_take_again(sched, unit);
         else
             is_any = true;
     }
@@ -243,13 +138,6 @@ static bool trim(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     return plan_is_good(sched, preemptor, kind);
 }
 
-uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind)
-{
-    const struct preemption_config *config = &sched->policy.preempt;
-    const int64_t bound = kind == PLAN_CONSOLIDATE ? moves_bound(sched) : config->victims_max;
-    return bound > UINT32_MAX ? UINT32_MAX : bound < 0 ? 0 : (uint32_t)bound;
-}
-
 /* In a round, only the rules of the round are asked here.  The rest of the after-state is asked after trimming. */
 static bool is_acceptable(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
@@ -259,7 +147,7 @@ static bool is_acceptable(struct sched *sched, uint32_t preemptor, enum plan_kin
 #endif
         return false;
     }
-    return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, preemptor) &&
+    return plan_count_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, preemptor) &&
            (plan_round(sched->plan) != NULL ? plan_is_lawful(sched, preemptor) : plan_is_good(sched, preemptor, kind));
 }
 
@@ -289,7 +177,7 @@ static bool grow_in_order(struct sched *sched, uint32_t preemptor, enum plan_kin
     uint32_t bound = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
     struct misfit misfit = {.keeper = QUEUE_NONE};
     struct unit *unit;
-    while ((!is_bounded || taken_jobs(sched) < bound) && (unit = victims_next(sched, preemptor, kind)) != NULL) {
+    while ((!is_bounded || plan_count_jobs(sched) < bound) && (unit = victims_next(sched, preemptor, kind)) != NULL) {
         plan_take(sched, unit);
         if (kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, preemptor))
             continue; /* nor could it with some of them only */
@@ -308,7 +196,7 @@ static bool grow_by_node(struct sched *sched, uint32_t preemptor, enum plan_kind
     while (ask->groups[group].count == 0)
         group++;
     const struct request *request = &ask->groups[group].request; /* stays valid when the class table grows */
-    while (!is_found && may_go_on && taken_jobs(sched) <= plan_job_bound(sched, kind)) {
+    while (!is_found && may_go_on && plan_count_jobs(sched) <= plan_job_bound(sched, kind)) {
         may_go_on = node_search_take(sched, preemptor, request, kind);
         is_found = may_go_on && sched->plan->taken_count != tested && plan_suffices_by_now(sched, preemptor, &misfit) &&
                    settle_for(sched, preemptor, kind);
@@ -461,7 +349,7 @@ static bool may_await(const struct sched *sched, uint32_t preemptor, enum plan_k
 {
     if (sched->policy.preempt.replaces_victims &&
         (!may_evict ||
-         (kind == PLAN_PREEMPT && victims_has_no_lower(sched, preemptor, sched->jobs.jobs[preemptor].queue))))
+         (kind == PLAN_PREEMPT && plan_has_no_lower(sched, preemptor, sched->jobs.jobs[preemptor].queue))))
         return false;
     return !sched->has_patience || sched_is_entitled(sched, preemptor);
 }
@@ -553,7 +441,7 @@ bool plan_make(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     if (!plan_find(sched, preemptor, kind))
         return false;
-    const bool has_victims = taken_jobs(sched) > 0;
+    const bool has_victims = plan_count_jobs(sched) > 0;
     const enum source source = plan_book(sched, sched->jobs.jobs[preemptor].id, kind);
     plan_recall_claims(sched, preemptor);
     sched_claim(sched, preemptor, &sched->plan->pieces, source);

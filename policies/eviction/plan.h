@@ -12,31 +12,16 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 /* Find a plan of this kind for the preemptor, a job of a class queue, and book it.  True if there was one. */
 bool plan_make(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 
-/* Take the unit in the trial.  The surplus that cannot stay without it goes too (unit_stands_on). */
-void plan_take(struct sched *sched, struct unit *unit);
-void plan_give_back(struct sched *sched, struct unit *unit);
-/* Is the core or the set taken without which this surplus unit cannot stay? */
-bool plan_is_core_taken(const struct sched *sched, const struct unit *unit);
-/* Does the unit stand on a core or a set that the plan takes and that finds no other place?  Then it finds none either:
- * a surplus member alone is no job. */
-bool plan_stands_on_lost(const struct sched *sched, const struct unit *unit);
 /* May victims of such a plan be placed elsewhere? */
 bool plan_may_move(const struct sched *sched, enum plan_kind kind);
 /* Is the after-state of the units taken valid?  It does not ask whether each unit is needed.  Sets plan.pieces and
  * plan.places. */
 bool plan_is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+/* If only the units that are still taken had been taken, would each have been allowed in its round? */
+bool plan_is_lawful(struct sched *sched, uint32_t preemptor);
 /* In a valid plan whose victims move: list the members that need not (plan.stays).  Then plan.pieces and plan.places
  * are those of the trimmed plan. */
 void plan_trim_members(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
-/* The pieces of the unit's job that stay; valid until the next call. */
-struct held_pieces plan_staying(struct sched *sched, const struct unit *unit);
-/* How many jobs one plan of this kind may evict now. */
-uint32_t plan_job_bound(const struct sched *sched, enum plan_kind kind);
-
-/* Charge the unit's queue for what the unit holds, or the preemptor's queue for what the preemptor asks; sign: 1 adds
- * the charge, -1 takes it off. */
-void plan_charge(struct sched *sched, const struct unit *unit, int sign);
-void plan_charge_preemptor(struct sched *sched, uint32_t preemptor, int sign);
 
 /* ---- plan_places.c */
 
@@ -63,10 +48,6 @@ bool plan_recall_next(struct sched *sched, uint32_t preemptor, enum plan_kind ki
 void plan_recall_claims(struct sched *sched, uint32_t preemptor);
 /* Does the order put the preemptor before the job whose claim is taken back? */
 bool plan_recall_is_last(struct sched *sched, uint32_t preemptor, uint32_t slot);
-
-/* May the job be a victim of a plan of this kind although it is starting?  Yes if the policy allows it and `allocate`
- * of this cycle decided every START that is not confirmed yet; at most once a cycle.  O(holdings). */
-bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind kind);
 
 /* Book the taken units as victims of the preemptor (JOB_NONE: evicted for no job).  Running members are evicted.  The
  * START of members that are starting is recalled: it is not told, and the job waits as before.  Returns where the

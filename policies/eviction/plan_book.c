@@ -16,23 +16,6 @@
  * another id, so they are not told again. */
 #define BEING_BOOKED UINT64_MAX
 
-bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind kind)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    /* A plan that moves its victims must find each another place.  Running jobs would then be evicted to make a place
-     * for a job that was never told to start. */
-    if (kind == PLAN_CONSOLIDATE || sched->plan->is_moving || sched->decided.recalls_after == UINT64_MAX ||
-        sched->jobs.facts[slot].displaced_cycle == sched->cycle)
-        return false;
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        const struct holding *holding = sched_job_holding(job, i);
-        if (holding->phase == HOLDING_CLAIMED ||
-            (holding->phase == HOLDING_STARTING && holding->decision >> 32 <= sched->decided.recalls_after))
-            return false;
-    }
-    return true;
-}
-
 /* Members that are starting give back their space.  True if other members of the job are evicted by this plan. */
 static bool recall(struct sched *sched, uint32_t slot)
 {

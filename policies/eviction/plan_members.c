@@ -113,17 +113,3 @@ void plan_trim_members(struct sched *sched, uint32_t preemptor, enum plan_kind k
     if (was_tried) /* the last one tried may have left other places */
         plan_is_good(sched, preemptor, kind);
 }
-
-struct held_pieces plan_staying(struct sched *sched, const struct unit *unit)
-{
-    struct plan_scratch *plan = sched->plan;
-    plan->staying.count = 0;
-    for (uint32_t s = 0; s < plan->stay_count; s++) {
-        if (plan->stays[s].slot != unit->slot)
-            continue;
-        MEM_GROW(plan->staying.pieces, plan->staying.capacity, (size_t)plan->staying.count + 1);
-        plan->staying.pieces[plan->staying.count++] =
-            sched_job_holding(&sched->jobs.jobs[unit->slot], plan->stays[s].holding)->piece;
-    }
-    return (struct held_pieces){plan->staying.pieces, plan->staying.count};
-}

@@ -20,6 +20,7 @@
 #include "policies/booking/booking.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
+#include "policies/eviction/trial.h"
 #include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/headroom.h"

@@ -2,8 +2,13 @@
 #ifndef POLICIES_EVICTION_PLAN_ROUNDS_H
 #define POLICIES_EVICTION_PLAN_ROUNDS_H
 
-#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/state/plan_kind.h"
+#include "policies/state/sched_state.h"
 
+/* Within a queue only jobs of lower priority may be evicted, and no job of this queue has a lower priority than the
+ * preemptor. */
+bool plan_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue);
 /* May a plan of this kind evict any job for the preemptor?  Fills plan.rounds. */
 bool plan_may_evict(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 /* Is this the preemptor's own queue, and does a plan of reclaim take from that too? */
@@ -22,9 +27,5 @@ void plan_contenders(struct sched *sched, uint32_t preemptor, const struct unit 
 /* Go on to the next round.  If it begins with no victims, the ledger is rolled back to `mark`.  False: this round was
  * the last. */
 bool plan_next_round(struct sched *sched, size_t *mark);
-/* If only the units that are still taken had been taken, would each have been allowed in its round? */
-bool plan_is_lawful(struct sched *sched, uint32_t preemptor);
-/* As victims_next, for a round that takes from the queue of the largest share first. */
-struct unit *plan_next_by_share(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 
 #endif

@@ -5,10 +5,36 @@
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_rounds.h"
 #include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/trial.h"
 #include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
+
+/* May each taken unit be taken in its round, with the units before it gone?  Charges end as they were. */
+bool plan_is_lawful(struct sched *sched, uint32_t preemptor)
+{
+    struct plan_scratch *plan = sched->plan;
+    const uint32_t round = plan->round;
+    bool is_lawful = true;
+    if (plan_round(plan) == NULL)
+        return true;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (unit->is_taken && !unit->is_moved)
+            plan_charge(sched, unit, 1);
+    }
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken || unit->is_moved)
+            continue;
+        plan->round = unit->round;
+        is_lawful = is_lawful && victims_is_lawful(sched, preemptor, unit);
+        plan_charge(sched, unit, -1);
+    }
+    plan->round = round;
+    return is_lawful;
+}
 
 /* With the victims gone and waiting again, does the order put the preemptor before each of them? */
 static bool is_ordered_first(struct sched *sched, uint32_t preemptor)

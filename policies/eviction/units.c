@@ -16,6 +16,18 @@
 
 /* ---- What a unit holds ---- */
 
+struct unit_terms *units_new_terms(struct plan_scratch *plan, struct unit *unit)
+{
+    MEM_GROW(plan->terms, plan->term_capacity, (size_t)plan->term_count + 1);
+    unit->terms = ++plan->term_count;
+    struct unit_terms *terms = unit_terms(plan, unit);
+    memset(terms->charge, 0, sizeof terms->charge);
+    terms->groups = 0;
+    terms->sequence = 0;
+    terms->preemption_cost = (struct preemption_cost){.saved_at = TIME_NEVER};
+    return terms;
+}
+
 /* The groups of a unit's members, as bits. */
 static uint64_t groups_of(const struct sched *sched, const struct unit *unit)
 {
@@ -117,7 +129,7 @@ static struct unit *add_set(struct sched *sched, bool is_over_quota, uint32_t sl
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct unit *unit = add_unit(sched, is_over_quota, slot, UNIT_SET);
-    struct unit_terms *terms = victims_new_terms(sched->plan, unit);
+    struct unit_terms *terms = units_new_terms(sched->plan, unit);
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct holding *holding = sched_job_holding(job, i);
         if (!(groups >> holding->piece.group & 1) ||
@@ -134,7 +146,7 @@ static struct unit *add_member(struct sched *sched, bool is_over_quota, uint32_t
 {
     const struct piece *piece = &sched_job_holding(&sched->jobs.jobs[slot], holding)->piece;
     struct unit *unit = add_unit(sched, is_over_quota, slot, holding);
-    sched_add_charge(sched, slot, piece, 1, victims_new_terms(sched->plan, unit)->charge);
+    sched_add_charge(sched, slot, piece, 1, units_new_terms(sched->plan, unit)->charge);
     unit->held_milli = piece_milli(piece);
     return unit;
 }
@@ -187,7 +199,7 @@ void units_add_core(struct sched *sched, uint32_t slot, bool is_over_quota, cons
         core->held_milli = candidate->held_milli;
         return;
     }
-    int64_t *charge = victims_new_terms(sched->plan, core)->charge;
+    int64_t *charge = units_new_terms(sched->plan, core)->charge;
     for (uint32_t i = 0; i < job->holding_count; i++) {
         if (is_in_units(sched, slot, i, first_surplus, surplus_end))
             continue;

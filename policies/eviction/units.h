@@ -15,6 +15,9 @@ bool unit_has(const struct sched *sched, const struct unit *unit, uint32_t holdi
  * set. */
 bool unit_stands_on(const struct sched *sched, const struct unit *unit, const struct unit *base);
 
+/* Give the unit its terms, with no charge and no cost yet.  Valid until the next call. */
+struct unit_terms *units_new_terms(struct plan_scratch *plan, struct unit *unit);
+
 /* Add a unit for each part of the job above its minimum, in the order in which the parts leave. */
 void units_add_surplus(struct sched *sched, uint32_t slot, bool is_over_quota);
 /* Add the whole job as a unit.  It has no surplus, and nothing of it is leaving.  O(1). */

@@ -56,18 +56,6 @@ static void charge_whole(struct sched *sched, const struct unit *core, int64_t c
             sched_add_charge(sched, core->slot, &sched_job_holding(job, i)->piece, 1, charge);
 }
 
-struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *unit)
-{
-    MEM_GROW(plan->terms, plan->term_capacity, (size_t)plan->term_count + 1);
-    unit->terms = ++plan->term_count;
-    struct unit_terms *terms = unit_terms(plan, unit);
-    memset(terms->charge, 0, sizeof terms->charge);
-    terms->groups = 0;
-    terms->sequence = 0;
-    terms->preemption_cost = (struct preemption_cost){.saved_at = TIME_NEVER};
-    return terms;
-}
-
 void victims_rank(struct sched *sched, struct unit *unit)
 {
     const struct preemption_config *config = &sched->policy.preempt;
@@ -78,7 +66,7 @@ void victims_rank(struct sched *sched, struct unit *unit)
     if (unit->is_ranked)
         return;
     unit->is_ranked = true;
-    struct unit_terms *terms = unit->terms != 0 ? unit_terms(sched->plan, unit) : victims_new_terms(sched->plan, unit);
+    struct unit_terms *terms = unit->terms != 0 ? unit_terms(sched->plan, unit) : units_new_terms(sched->plan, unit);
     if (unit->holding == UNIT_CORE)
         terms->preemption_cost = candidates_cost(candidates_get(sched, unit->slot), sched->now);
     if (unit->surplus_count == 0)

@@ -3,7 +3,7 @@
  * A candidate is an eviction unit: a surplus member, a surplus set, or the core.  A plan of preemption takes from the
  * preemptor's own queue, a plan of reclaim from queues that borrow, a consolidation from all jobs that find another
  * place.  Guards protect a job: its minimum run time, the evictions per job, the disruption budget of its queue, and a
- * START or EVICT in this cycle, unless the policy allows a recall (plan_may_recall). */
+ * START or EVICT in this cycle, unless the policy allows a recall (may_recall_start). */
 #include <assert.h>
 #include <string.h>
 
@@ -125,12 +125,31 @@ static inline bool is_left_alone(struct sched *sched, const struct victim_walk *
                                           pending_compare(&sched->pending, walk->preemptor, slot) >= 0);
 }
 
+/* May the job be a victim of a plan of this kind although it is starting?  Yes if the policy allows it and `allocate`
+ * of this cycle decided every START that is not confirmed yet; at most once a cycle.  O(holdings). */
+static bool may_recall_start(const struct sched *sched, uint32_t slot, enum plan_kind kind)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    /* A plan that moves its victims must find each another place.  Running jobs would then be evicted to make a place
+     * for a job that was never told to start. */
+    if (kind == PLAN_CONSOLIDATE || sched->plan->is_moving || sched->decided.recalls_after == UINT64_MAX ||
+        sched->jobs.facts[slot].displaced_cycle == sched->cycle)
+        return false;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (holding->phase == HOLDING_CLAIMED ||
+            (holding->phase == HOLDING_STARTING && holding->decision >> 32 <= sched->decided.recalls_after))
+            return false;
+    }
+    return true;
+}
+
 /* A job may lose all that it holds once it has run for its minimum run time, and its surplus at any time. */
 static inline struct verdict judge_run_time(const struct sched *sched, const struct victim_walk *walk, uint32_t slot,
                                             const struct victim_candidate *candidate)
 {
     const bool is_decided_now = candidate->decided_cycle == sched->cycle;
-    const bool may_recall = is_decided_now && plan_may_recall(sched, slot, walk->kind);
+    const bool may_recall = is_decided_now && may_recall_start(sched, slot, walk->kind);
     const time_ns eligible_at = candidate->decided + walk->protected_for;
     if (is_decided_now && !may_recall)
         return refused_until(eligible_at); /* not now, but when it has run long enough */
@@ -264,12 +283,6 @@ static bool is_queue_too_costly(struct sched *sched, queue_id queue)
     return sched->plan->loss_bound != INT64_MAX && candidates_floor(sched, queue) > sched->plan->loss_bound;
 }
 
-bool victims_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue)
-{
-    return sched->policy.preempt.within_queue == WITHIN_QUEUE_LOWER &&
-           !candidates_has_lower(sched, queue, sched->jobs.jobs[preemptor].priority);
-}
-
 time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t slot)
 {
     const struct sched_job *own = &sched->jobs.jobs[preemptor], *job = &sched->jobs.jobs[slot];
@@ -383,7 +396,7 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
     const struct slot_list *running = &sched->lists.running[queue];
     queue_id own = preemptor == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[preemptor].queue;
     uint32_t first = sched->plan->unit_count;
-    if (running->count == 0 || (kind == PLAN_PREEMPT && victims_has_no_lower(sched, preemptor, queue)))
+    if (running->count == 0 || (kind == PLAN_PREEMPT && plan_has_no_lower(sched, preemptor, queue)))
         return;
     if (is_queue_too_costly(sched, queue)) {
         sched->plan->saw_too_costly |=

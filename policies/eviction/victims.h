@@ -15,15 +15,10 @@ bool victims_has_rival(const struct sched *sched, uint32_t preemptor);
 bool victims_may_reclaim_from(struct sched *sched, uint32_t preemptor, queue_id queue);
 /* The next unit to take, or NULL: by key, or by queue first if the policy says so. */
 struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
-/* The unit was taken from its queue in the trial: victims_next looks at the queues above it again. */
-void victims_took(struct sched *sched, const struct unit *unit);
 /* May the unit be taken in the present trial state?  If not, it is refused and this round does not ask again. */
 bool victims_may_take(struct sched *sched, uint32_t preemptor, struct unit *unit, enum plan_kind kind);
 /* Does the quota policy let the preemptor take the unit from its queue, in the present trial state? */
 bool victims_is_lawful(struct sched *sched, uint32_t preemptor, const struct unit *unit);
-/* Within a queue only jobs of lower priority may be evicted, and no job of this queue has a lower priority than the
- * preemptor. */
-bool victims_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue);
 
 /* ---- victims_note.c */
 
@@ -39,8 +34,6 @@ void victims_rank(struct sched *sched, struct unit *unit);
 bool victims_spares(struct sched *sched, struct unit *unit);
 /* <0 if x is taken before y, by their keys.  Both are ranked. */
 int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y);
-/* Give the unit its terms, with no charge and no cost yet.  Valid until the next call. */
-struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *unit);
 /* Where the order alone decides within a queue (WITHIN_QUEUE_ORDER): does the preemptor go before the victim in the
  * after-state too?  If not, the victim could take its place back at once. */
 bool victims_keep_order(struct sched *sched, uint32_t preemptor, const struct unit *unit);

@@ -9,6 +9,7 @@
 
 #include "policies/eviction/plan_rounds.h"
 #include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/trial.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/sched_state.h"
 
@@ -63,12 +64,6 @@ static bool loses_first(struct sched *sched, struct contender a, struct contende
 
 static struct unit *next_below(struct sched *sched, uint32_t preemptor, queue_id queue, enum plan_kind kind);
 
-static void forget_fronts(struct plan_scratch *plan, const struct queue_tree *tree, queue_id queue)
-{
-    for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
-        plan->spans[q].is_front_known = false;
-}
-
 /* The first unit of each queue that may be taken now.  Where it is another than before, the fronts above it are not
  * known any more. */
 static void renew_fronts(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
@@ -80,7 +75,7 @@ static void renew_fronts(struct sched *sched, uint32_t preemptor, enum plan_kind
         const struct unit *unit = next_of_span(sched, preemptor, &plan->spans[q], kind);
         const uint32_t own = unit == NULL ? 0 : (uint32_t)(unit - plan->units) + 1;
         if (own != plan->spans[q].own)
-            forget_fronts(plan, &sched->tree, q);
+            plan_forget_fronts(plan, &sched->tree, q);
         plan->spans[q].own = own;
     }
 }
@@ -110,7 +105,7 @@ static struct unit *find_below(struct sched *sched, uint32_t preemptor, queue_id
 }
 
 /* Which unit is taken next below a queue depends on what is charged to queues below it, and on the first unit of each
- * of them that may be taken.  So it is kept until one of them loses a unit (victims_took) or has another first unit
+ * of them that may be taken.  So it is kept until one of them loses a unit (plan_take) or has another first unit
  * (renew_fronts), but not across rounds, nor where the charges of queues above decide. */
 static bool may_keep_fronts(const struct sched *sched)
 {
@@ -142,12 +137,76 @@ static struct unit *next_below(struct sched *sched, uint32_t preemptor, queue_id
     return front;
 }
 
-void victims_took(struct sched *sched, const struct unit *unit)
+/* ---- by share ---- */
+
+static struct unit *first_left(struct plan_scratch *plan, queue_id queue)
+{
+    struct unit_span *span = &plan->spans[queue];
+    if (span->round != plan->round) {
+        span->round = plan->round;
+        span->next = span->first;
+        span->is_done = false;
+    }
+    for (; !span->is_done && span->next < span->first + span->count; span->next++) {
+        struct unit *unit = &plan->units[span->next];
+        if (!unit->is_taken && !unit->is_refused)
+            return unit;
+    }
+    return NULL;
+}
+
+struct front { /* the unit that would be taken next in a part of the tree, and the child queue it is below */
+    struct unit *unit;
+    queue_id queue;
+};
+
+static bool loses_sooner(struct sched *sched, struct front a, struct front b)
+{
+    const struct plan_scratch *plan = sched->plan;
+    struct contender x = {.queue = a.queue, .ask = unit_terms(plan, a.unit)->charge},
+                     y = {.queue = b.queue, .ask = unit_terms(plan, b.unit)->charge};
+    x.leaf = a.unit->queue;
+    y.leaf = b.unit->queue;
+    int order = sched->policy.quota->compare_victims(&sched->tree, x, y);
+    return order != 0 ? order < 0 : victims_compare(plan, a.unit, b.unit) < 0;
+}
+
+static struct unit *front_below(struct sched *sched, queue_id queue)
+{
+    struct front best = {first_left(sched->plan, queue), queue};
+    if (best.unit != NULL)
+        return best.unit;
+    for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE; c = sched->tree.queues[c].next_sibling) {
+        struct front front = {NULL, c};
+        if (sched->plan->has_units[c])
+            front.unit = front_below(sched, c);
+        if (front.unit != NULL && (best.unit == NULL || loses_sooner(sched, front, best)))
+            best = front;
+    }
+    return best.unit;
+}
+
+static struct unit *next_by_share(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
-    if (plan->has_spans)
-        forget_fronts(plan, &sched->tree, unit->queue);
+    const bool is_once = plan_round(plan)->once_a_queue;
+    for (;;) {
+        plan_charge_preemptor(sched, preemptor, 1); /* compare shares as they will be with it */
+        struct unit *unit = front_below(sched, QUEUE_ROOT);
+        plan_charge_preemptor(sched, preemptor, -1);
+        if (unit == NULL)
+            return NULL;
+        const queue_id queue = unit->queue;
+        for (; unit != NULL; unit = first_left(plan, queue)) {
+            bool may = victims_may_take(sched, preemptor, unit, kind);
+            plan->spans[queue].is_done = is_once;
+            if (may)
+                return unit;
+        }
+    }
 }
+
+/* ---- in any order ---- */
 
 struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
@@ -155,7 +214,7 @@ struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kin
     if (plan->unit_count == 0)
         return NULL;
     if (plan_is_by_share(sched))
-        return plan_next_by_share(sched, preemptor, kind);
+        return next_by_share(sched, preemptor, kind);
     if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat) {
         if (!is_by_order_alone(sched, kind) && may_keep_fronts(sched))
             renew_fronts(sched, preemptor, kind);
