@@ -4,18 +4,12 @@
 #include "policies/booking/booking.h"
 #include "policies/booking/decide.h"
 #include "policies/booking/eligible.h"
-#include "policies/booking/gang_traffic.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
 #include "policies/quota/cells.h"
-#include "policies/state/accounts.h"
-#include "policies/state/candidates.h"
-#include "policies/state/over_quota.h"
-#include "policies/state/preemption_bound.h"
 #include "policies/state/ranks.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"
-#include "policies/state/run_times.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
@@ -33,8 +27,7 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
     ledger_charge(sched->ledger, job->queue, amounts);
     if (sched->ledger->mark_depth > 0)
         return; /* a trial changes no state but the ledger */
-    if (sched->ranks.need_accounts)
-        accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1, sched->now);
+    OBSERVERS_TELL(sched, charged, slot, amounts);
     const bool keeps_some = sched->tree.closing_count > 0 || sched->headroom.owners_milli > 0;
     if (keeps_some && is_some_less(amounts))
         sched_reopen_below(sched, job->queue);
@@ -66,17 +59,12 @@ static bool is_evictable(const struct sched *sched, const struct request_class *
     return request_class->is_preemptible;
 }
 
-/* A piece was added to the job (sign 1) or removed (-1).  If the job is never evicted, the piece lowers what evictions
- * can free on the node. */
+/* A piece was added to the job (sign 1) or removed (-1). */
 static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece, int sign)
 {
-    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
-    if (!request_class->is_preemptible)
+    if (!sched_request_class(sched, job)->is_preemptible)
         cells_note_non_preemptible(&sched->tree, piece, job->queue, sign);
-    if (!sched->policy.preemption->evicts || is_evictable(sched, request_class))
-        return;
-    preemption_bound_change(&sched->preemption_bound, sched->cluster, piece, sign);
-    ledger_note_change(sched->ledger, piece->node);
+    OBSERVERS_TELL(sched, held, job, piece, sign);
 }
 
 static void hold_one(struct sched *sched, uint32_t slot, const struct piece *piece, enum holding_phase phase,
@@ -136,8 +124,7 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding holding = *sched_job_holding(job, index);
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
-    if (sched->listener.leaves != NULL)
-        sched->listener.leaves(sched, slot, holding.piece.node);
+    OBSERVERS_TELL(sched, releases, slot, holding.piece.node);
     sched_move(sched, slot, index,
                holding.phase == HOLDING_LEAVING   ? ledger_arrive
                : holding.phase == HOLDING_CLAIMED ? ledger_unclaim
@@ -240,15 +227,6 @@ static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
     return sched_next_step(sched, slot);
 }
 
-/* The class queue has another head: forget what was known of the last one. */
-static inline void meet_head(struct sched *sched, uint32_t class_queue)
-{
-    if (sched->policy.preemption->evicts)
-        retry_queue_new_head(sched, class_queue);
-    if (sched->headroom.owners_milli > 0 && sched->pending.class_queues[class_queue].count > 0)
-        over_quota_find(sched, class_queue);
-}
-
 static void enter_class_queue(struct sched *sched, uint32_t slot, uint32_t ask)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -260,10 +238,9 @@ static void enter_class_queue(struct sched *sched, uint32_t slot, uint32_t ask)
     bool is_head = pending_add(&sched->pending, job->class_queue, slot);
     if (!sched->policy.quota->is_flat)
         queue_selection_waiting(&sched->tree, leaf_queue, 1);
-    if (sched->policy.preemption->evicts)
-        retry_queue_note(sched, job->class_queue);
+    OBSERVERS_TELL(sched, queued, job->class_queue);
     if (is_head)
-        meet_head(sched, job->class_queue);
+        OBSERVERS_TELL(sched, new_head, job->class_queue);
     if (job->holding_count == 0)
         waits_enter(sched, slot);
 }
@@ -272,8 +249,7 @@ void sched_wait(struct sched *sched, uint32_t slot)
 {
     if (!sched->ranks.are_fixed)
         sched_rank(sched, slot);
-    if (sched->run_times.is_used)
-        run_times_expect(sched, slot);
+    OBSERVERS_TELL(sched, waiting, slot);
     const uint32_t ask = next_ask(sched, slot);
     if (ask != REQUEST_CLASS_NONE)
         enter_class_queue(sched, slot, ask);
@@ -298,15 +274,14 @@ void sched_unwait(struct sched *sched, uint32_t slot)
     waits_leave(sched, slot);
     if (pending_head(&sched->pending, job->class_queue) == slot) {
         pending_remove_head(&sched->pending, job->class_queue);
-        meet_head(sched, job->class_queue);
+        OBSERVERS_TELL(sched, new_head, job->class_queue);
     } else {
         pending_remove(&sched->pending, job->class_queue, slot);
     }
     if (!sched->policy.quota->is_flat)
         queue_selection_waiting(&sched->tree, leaf_queue, -1);
     job->class_queue = CLASS_QUEUE_NONE;
-    if (sched->listener.unwaits != NULL)
-        sched->listener.unwaits(sched, slot);
+    OBSERVERS_TELL(sched, unwaits, slot);
 }
 
 static void turn_victim(struct sched *sched, uint32_t slot, bool is_listed)
@@ -317,14 +292,7 @@ static void turn_victim(struct sched *sched, uint32_t slot, bool is_listed)
         slot_list_add(&sched->lists.running[job->queue], &sched->jobs, slot);
     else
         slot_list_remove(&sched->lists.running[job->queue], &sched->jobs, slot);
-    if (sched->policy.preemption->evicts)
-        candidates_list(sched, slot, is_listed);
-    if (sched->victim_lists.are_kept) {
-        if (is_listed)
-            victim_lists_add(sched, slot);
-        else
-            victim_lists_remove(sched, slot);
-    }
+    OBSERVERS_TELL(sched, listed, slot, is_listed);
 }
 
 static inline void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
@@ -460,16 +428,11 @@ void sched_settle(struct sched *sched, uint32_t slot)
         sched_drop_claim(sched, slot); /* settles again */
         return;
     }
-    if (sched->policy.preemption->evicts)
-        candidates_forget(sched, slot);
     list_victim(sched, slot, job->is_booked && is_evictable(sched, sched_request_class(sched, job)));
     settle_below(sched, slot, phases, was_booked);
     settle_waiting(sched, slot, phases);
     queue_tree_touch_standing(&sched->tree, job->queue);
-    if (sched->traffic.link_count > 0)
-        gang_traffic_change(sched, slot);
-    if (sched->listener.settles != NULL)
-        sched->listener.settles(sched, slot);
+    OBSERVERS_TELL(sched, settled, slot);
 }
 
 void sched_forget(struct sched *sched, uint32_t slot)
@@ -482,10 +445,7 @@ void sched_forget(struct sched *sched, uint32_t slot)
     queue_tree_touch_standing(&sched->tree, job->queue);
     list_victim(sched, slot, false);
     list_below(sched, slot, false);
-    if (sched->listener.forgets != NULL)
-        sched->listener.forgets(sched, slot);
-    if (sched->traffic.link_count > 0)
-        traffic_set(&sched->traffic, slot, NULL);
+    OBSERVERS_TELL(sched, forgotten, slot);
     waits_forget(sched, job);
     job_table_drop(&sched->jobs, slot);
     if (array != 0)
@@ -530,7 +490,6 @@ void sched_begin_fact(struct sched *sched, time_ns now)
 void booking_init(struct sched *sched)
 {
     sched->quota_advance.at = TIME_NEVER;
-    gang_traffic_init(sched);
     eligible_init(sched);
 }
 
@@ -544,7 +503,6 @@ void booking_release(struct sched *sched)
     mem_free(sched->claims.slots);
     piece_list_release(&sched->held_pieces);
     piece_list_release(&sched->grown.pieces);
-    traffic_release(&sched->traffic);
     decided_release_all(sched);
     eligible_release(sched);
 }

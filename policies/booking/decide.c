@@ -147,7 +147,7 @@ static void rename_holdings(struct sched *sched, uint32_t slot, decision_id was,
             sched_job_holdings(job)[i].decision = is;
 }
 
-void decided_close_gaps(struct sched *sched, void (*on_renamed)(struct sched *, decision_id was, decision_id is))
+void decided_close_gaps(struct sched *sched)
 {
     struct decided *decided = &sched->decided;
     if (decided->sequence - decided->told_before == decided->count)
@@ -161,7 +161,7 @@ void decided_close_gaps(struct sched *sched, void (*on_renamed)(struct sched *, 
         if (decision->id == was || slot == SLOT_NONE)
             continue;
         rename_holdings(sched, slot, was, decision->id);
-        on_renamed(sched, was, decision->id);
+        OBSERVERS_TELL(sched, renamed, was, decision->id);
     }
 }
 

@@ -3,7 +3,7 @@
  *   decided_begin_cycle(sched);
  *   decided_tell_notes(sched);                       REJECTs and RELEASEs noted since the last cycle
  *   sched_decide(sched, DECISION_START, slot);       then sched_tell_piece() for each of its pieces
- *   decided_close_gaps(sched, on_renamed);           their numbers follow each other
+ *   decided_close_gaps(sched);                       their numbers follow each other
  *   decided_end_cycle(sched);                        decisions point to their pieces
  *
  * Law: the decisions that a scheduler tells have the numbers 1, 2, 3, ... in their order, without gaps.
@@ -17,9 +17,9 @@
 
 void decided_begin_cycle(struct sched *sched);
 void decided_tell_notes(struct sched *sched);
-/* Give the decisions the next numbers, if some were taken back.  on_renamed: called for each that gets another id, and
- * whose job is known; the job's holdings have it already. */
-void decided_close_gaps(struct sched *sched, void (*on_renamed)(struct sched *, decision_id was, decision_id is));
+/* Give the decisions the next numbers, if some were taken back.  Observers hear of each that gets another id and whose
+ * job is known; the job's holdings have it already. */
+void decided_close_gaps(struct sched *sched);
 void decided_end_cycle(struct sched *sched);
 void decided_release_all(struct sched *sched); /* memory */
 

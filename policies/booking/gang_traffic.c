@@ -1,20 +1,38 @@
-#include "policies/booking/gang_traffic.h"
-
+/* The traffic of booked gangs (policies/placement/traffic.h), for placement policies that compare what jobs exchange.
+ *
+ * A gang counts where its members run or were told to start, not where they are claimed or leave. */
+#include "policies/placement/traffic.h"
 #include "policies/placement/ways.h"
+#include "policies/state/sched_state.h"
 
-void gang_traffic_init(struct sched *sched)
+static bool compares_traffic(const struct placement_policy *placement)
 {
-    if (!gang_traffic_is_asked(&sched->policy))
-        return;
-    traffic_init(&sched->traffic, sched->cluster);
-    sched->ledger->traffic = sched->traffic.link_count > 0 ? &sched->traffic : NULL;
+    return placement != NULL && placement->score_place != NULL;
+}
+
+static void *on_init(struct sched *sched)
+{
+    const bool is_asked = compares_traffic(sched->policy.placement) || compares_traffic(sched->policy.placement_firm);
+    sched->request_classes.keeps_communication = is_asked;
+    if (!is_asked || fabric_link_count(sched->cluster) == 0)
+        return NULL;
+    struct traffic *traffic = mem_zalloc(1, sizeof *traffic);
+    traffic_init(traffic, sched->cluster);
+    sched->ledger->traffic = traffic;
+    return traffic;
+}
+
+static void on_release(struct sched *sched, void *own)
+{
+    (void)sched;
+    traffic_release(own);
+    mem_free(own);
 }
 
 /* Its GPUs that are in place, in the order of its holdings. */
-static struct link_place *list_gpus(struct sched *sched, const struct sched_job *job, uint32_t *count)
+static struct link_place *list_gpus(struct traffic *traffic, const struct sched_job *job, uint32_t *count)
 {
-    struct link_place *places =
-        arena_alloc_array(&sched->traffic.scratch, (size_t)job->holding_count + 1, struct link_place);
+    struct link_place *places = arena_alloc_array(&traffic->scratch, (size_t)job->holding_count + 1, struct link_place);
     *count = 0;
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct holding *holding = sched_job_holding(job, i);
@@ -24,17 +42,18 @@ static struct link_place *list_gpus(struct sched *sched, const struct sched_job 
     return places;
 }
 
-void gang_traffic_change(struct sched *sched, uint32_t slot)
+/* What the job sends over the links follows from where it is now. */
+static void on_settled(struct sched *sched, void *own, uint32_t slot)
 {
-    struct traffic *traffic = &sched->traffic;
+    struct traffic *traffic = own;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     const uint32_t member_gpus = ways_member_gpus(request_class);
-    if (traffic->link_count == 0 || request_class->communication == NULL || member_gpus == 0)
+    if (request_class->communication == NULL || member_gpus == 0)
         return;
     uint32_t count;
     arena_reset(&traffic->scratch);
-    struct link_place *places = list_gpus(sched, job, &count);
+    struct link_place *places = list_gpus(traffic, job, &count);
     const struct gang_place stands = gang_place_of(sched->cluster, places, &count);
     if (stands.domain_count <= 1) {
         traffic_set(traffic, slot, NULL);
@@ -47,3 +66,12 @@ void gang_traffic_change(struct sched *sched, uint32_t slot)
         traffic_flow_of(sched->cluster, request_class->communication, &stands, &best, places, count, &traffic->scratch);
     traffic_set(traffic, slot, &flow);
 }
+
+static void on_forgotten(struct sched *sched, void *own, uint32_t slot)
+{
+    (void)sched;
+    traffic_set(own, slot, NULL);
+}
+
+const struct observer gang_traffic_observer = {
+    .init = on_init, .release = on_release, .settled = on_settled, .forgotten = on_forgotten};

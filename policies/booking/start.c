@@ -86,8 +86,8 @@ static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase 
     decision_id id = decision->id;
     if (is_first)
         job->decided = sched->now;
-    if (is_first && sched->listener.starts != NULL)
-        sched->listener.starts(sched, slot);
+    if (is_first)
+        OBSERVERS_TELL(sched, start_decided, slot);
     uint32_t first = phase == HOLDING_STARTING ? job->holding_count : 0; /* what starts is new, and the last */
     while (first > 0 && holdings[first - 1].phase == phase && holdings[first - 1].decision == 0)
         first--;

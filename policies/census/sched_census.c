@@ -1,5 +1,6 @@
 /* The census with the waiting jobs of a scheduler; see policies/census/census.h. */
 #include "policies/census/census.h"
+#include "policies/jobs/member_kinds.h"
 #include "policies/state/sched_state.h"
 
 /* The kinds of members that jobs wait for, each once. */

@@ -1,12 +1,8 @@
 /* Read-only queries: the counts of the scheduler. */
-#include "policies/eviction/eviction.h"
-#include "policies/repartition/repartitions.h"
-#include "policies/reservation/reservation.h"
 #include "policies/state/sched_state.h"
 
 void sched_count(const struct sched *sched, struct sched_counts *counts)
 {
-    const struct eviction_counts plans = eviction_counts(sched);
     *counts = (struct sched_counts){
         .pending_jobs = sched->pending.job_count + sched->claims.count + sched->lists.held_count,
         .reserved_jobs = sched->claims.count,
@@ -16,9 +12,6 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
         .releasing_gpu_milli = sched->ledger->coming_milli + sched->ledger->claimed_milli,
         .cycles = sched->cycle,
         .attempts = sched->attempts,
-        .plans = plans.plans,
-        .plans_tried = plans.tried,
-        .recuts = repartitions_told(sched),
     };
-    reservation_count(sched, &counts->promised_starts, &counts->late_starts);
+    OBSERVERS_TELL(sched, count, counts);
 }

@@ -6,20 +6,14 @@
  * Cost: O(jobs * depth + class queues + GPUs). */
 #include "base/mem.h"
 #include "policies/booking/eligible.h"
-#include "policies/cycle/cycle_inside.h"
-#include "policies/eviction/eviction.h"
-#include "policies/hoarders/hoarders.h"
 #include "policies/order/order.h"
 #include "policies/quota/cells_index.h"
-#include "policies/repartition/repartitions.h"
-#include "policies/reservation/reservation.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
 #include "policies/state/over_quota.h"
 #include "policies/state/preemption_bound.h"
 #include "policies/state/ranks.h"
 #include "policies/state/request_classes.h"
-#include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/sched_tags.h"
 
@@ -53,7 +47,7 @@ struct tally {
     struct node_tally *nodes;
     struct queue_tally *queues;
     uint32_t *class_queue_jobs; /* by class queue */
-    uint32_t waiting, held, claiming, below, booked;
+    uint32_t waiting, held, claiming, below, booked, leaving, leaving_firm;
     uint32_t of_class[JOB_CLASS_COUNT], next_of_class[JOB_CLASS_COUNT];
     int64_t claimed_milli;
 };
@@ -138,6 +132,8 @@ static void tally_holding(const struct sched *sched, uint32_t slot, const struct
     amounts[RESOURCE_GPU] += sched->ledger->limits_tasks ? space.member_count : 0;
     amounts[RESOURCE_CPU] += space.cpu_milli;
     amounts[RESOURCE_MEMORY] += space.memory_mib;
+    tally->leaving += is_leaving;
+    tally->leaving_firm += is_leaving && !request_class->is_preemptible;
     if (holding->phase == HOLDING_CLAIMED)
         tally->claimed_milli += piece_milli(&holding->piece);
 }
@@ -519,6 +515,7 @@ static const char *check_lists(const struct sched *sched, const struct tally *ta
             return "a claim belongs to no job";
     if (tally->below != sched->lists.below_count || tally->claiming != sched->claims.count ||
         tally->held != sched->lists.held_count || tally->booked != sched->lists.booked_count ||
+        tally->leaving != sched->lists.leaving_count || tally->leaving_firm != sched->lists.leaving_firm_count ||
         tally->claimed_milli != sched->claims.piece_milli)
         return "jobs of some state are miscounted";
     for (uint8_t c = 0; c < JOB_CLASS_COUNT; c++) {
@@ -537,7 +534,7 @@ static const char *check_scratch(const struct sched *sched)
     bool is_left = ledger->mark_depth != 0 || ledger->log_count != 0;
     for (size_t q = 0; q < sched->queue_selection.capacity; q++)
         is_left |= sched->queue_selection.marks[q].is_marked;
-    return is_left ? "something is left of a trial" : eviction_check(sched);
+    return is_left ? "something is left of a trial" : NULL;
 }
 
 static const char *check_tally(const struct sched *sched, const struct tally *tally)
@@ -568,15 +565,8 @@ const char *sched_check(const struct sched *sched)
             broken = check_job(sched, s);
         }
     broken = broken != NULL ? broken : check_tally(sched, &tally);
-    broken = broken != NULL ? broken : candidates_check(sched);
-    broken = broken != NULL ? broken : victim_lists_check(sched);
-    broken = broken != NULL ? broken : retry_queue_check(sched);
-    broken = broken != NULL ? broken : planned_start_check(sched);
-    broken = broken != NULL || !sched->overtakes ? broken : planned_units_check(sched);
-    broken = broken != NULL ? broken : check_kept_nodes(sched);
-    broken = broken != NULL ? broken : repartitions_check(sched);
-    if (broken == NULL && sched->hoarders != NULL)
-        broken = hoarders_check(sched);
+    OBSERVERS_EACH(sched, check, each)
+    broken = broken != NULL ? broken : each->hooks->check(sched, each->own);
     broken = broken != NULL ? broken : cells_index_check(sched->ledger);
     arena_release(&tally.arena);
     return broken;

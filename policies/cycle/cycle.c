@@ -9,7 +9,7 @@
  *                    `cohort` this also makes the reclaim plan of that class queue
  *     consolidation, reclaim, preempt       plans for heads that did not fit (policies/eviction/plan.c)
  *     stale_gang     evicts the remaining members of gangs below their minimum
- *   tell idle jobs, and take space from them
+ *   what mechanisms decide by themselves (policies/state/observer.h, act): cuts of GPUs, idle jobs told and evicted
  *   after a plan: allocate again, because victims freed headroom and the preemptor no longer blocks other jobs
  */
 #include <assert.h>
@@ -19,8 +19,6 @@
 #include "policies/booking/start.h"
 #include "policies/booking/told.h"
 #include "policies/eviction/eviction.h"
-#include "policies/hoarders/hoarders.h"
-#include "policies/repartition/repartitions.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
@@ -172,10 +170,7 @@ static void act(struct sched *sched)
     if (is_planned)
         allocate(sched);
     moves_drop_holds(sched);
-    if (sched->policy.geometry->score != NULL && sched->pending.job_count > 0)
-        repartitions_seek(sched);
-    if (sched->hoarders != NULL)
-        hoarders_act(sched);
+    OBSERVERS_TELL(sched, act);
 }
 
 /* When a cycle is due because ranks, shares or planned starts change with time.  While nothing runs and no fact
@@ -206,8 +201,6 @@ static time_ns find_wake(struct sched *sched)
         wake = find_turn(sched);
         if (sched->policy.preemption->evicts)
             wake = earlier(wake, plan_wake(sched));
-        if (sched->policy.geometry->score != NULL)
-            wake = earlier(wake, repartitions_wake(sched));
     }
     for (uint32_t i = 0; i < sched->lists.below_count; i++) {
         time_ns due = stale_at(sched, sched->lists.below[i]);
@@ -216,18 +209,21 @@ static time_ns find_wake(struct sched *sched)
     }
     for (uint32_t c = 0; c < sched->claims.count; c++)
         wake = earlier(wake, claim_wake(sched, sched->claims.slots[c]));
-    if (sched->hoarders != NULL)
-        wake = earlier(wake, hoarders_wake(sched));
+    OBSERVERS_EACH(sched, wake, each)
+    wake = earlier(wake, each->hooks->wake(sched, each->own));
     return wake <= sched->now ? sched->now + 1 : wake;
 }
 
 /* There is nothing to decide or to issue. */
 static bool is_idle(const struct sched *sched)
 {
+    OBSERVERS_EACH(sched, is_due, each)
+    if (each->hooks->is_due(sched, each->own))
+        return false;
     return sched->pending.job_count + sched->claims.count + sched->lists.below_count + sched->decided.reject_count +
                    sched->decided.release_count + sched->request_classes.closed_count ==
                0 &&
-           sched->ranks.are_fixed && !headroom_is_kept(sched) && (sched->hoarders == NULL || !hoarders_are_due(sched));
+           sched->ranks.are_fixed && !headroom_is_kept(sched);
 }
 
 /* A cycle that is not idle; returns its wake_at.  Not inlined, so that an idle cycle costs next to nothing. */
@@ -237,15 +233,14 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     if (sched->policy.reservation_expiry != TIME_NEVER || sched->ledger->tags != NULL)
         claims_expire(sched, true);
     decided_tell_notes(sched);
-    if (sched->hoarders != NULL)
-        hoarders_rouse(sched);
+    OBSERVERS_TELL(sched, cycle_begins);
     if (sched->pending.job_count > 0 || sched->request_classes.closed_count > 0)
         reopen_request_classes(sched);
     claims_start(sched);
     if (sched->keeps_quota)
         kept_reopen(sched);
     act(sched);
-    decided_close_gaps(sched, repartitions_renamed);
+    decided_close_gaps(sched);
     decided_end_cycle(sched);
     waits_end_cycle(sched);
     return find_wake(sched);
@@ -265,7 +260,6 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
     sched_pass_time(sched, now);
     sched->cycle++;
     decided_begin_cycle(sched);
-    eviction_begin_cycle(sched);
     *wake_at = is_idle(sched) ? TIME_NEVER : decide(sched);
     *out = sched->decided.decisions;
     return sched->decided.count;

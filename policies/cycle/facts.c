@@ -3,28 +3,15 @@
 
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
-#include "policies/booking/gang_traffic.h"
 #include "policies/booking/told.h"
-#include "policies/cycle/cycle_inside.h"
-#include "policies/eviction/eviction.h"
-#include "policies/hoarders/hoarders.h"
+#include "policies/cycle/observers.h"
 #include "policies/ledger/ledger_tags.h"
-#include "policies/plugin.h"
-#include "policies/repartition/repartitions.h"
-#include "policies/reservation/reservation.h"
-#include "policies/state/accounts.h"
-#include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
-#include "policies/state/listeners.h"
 #include "policies/state/patience.h"
-#include "policies/state/preemption_bound.h"
 #include "policies/state/ranks.h"
 #include "policies/state/request_classes.h"
-#include "policies/state/retry_queue.h"
-#include "policies/state/run_times.h"
 #include "policies/state/sched_state.h"
-#include "policies/state/typical.h"
 #include "policies/state/waits.h"
 
 static struct error find_gap(const struct policy_config *policy)
@@ -73,7 +60,7 @@ static void choose_actions(struct sched *sched)
             sched->acts[sched->act_count++] = sched->policy.actions[a];
 }
 
-/* Of the empty cluster, without queues and request classes. */
+/* Of the empty cluster, without queues.  The books come first, then the mechanisms that need them. */
 static struct sched *blank_new(const struct cluster *cluster, const struct queue_table *queues,
                                const struct policy_config *policy)
 {
@@ -82,34 +69,18 @@ static struct sched *blank_new(const struct cluster *cluster, const struct queue
     sched->policy = *policy;
     sched->ledger = ledger_new(cluster);
     sched->ledger->placement = &sched->policy.placement_config;
-    if (policy->placement_config.warm_weight > 0) {
-        warm_open(&sched->warm);
-        sched->ledger->warm = &sched->warm;
-    }
     sched->tree = (struct queue_tree){
         .table = queues, .ledger = sched->ledger, .quota = policy->quota, .config = &sched->policy.quota_config};
     pending_init(&sched->pending, &sched->jobs, &sched->request_classes, policy->order_count, policy->is_strict);
-    listeners_init(sched);
+    request_class_table_init(&sched->request_classes);
     sched_study_orders(sched);
-    victim_lists_init(sched);
     headroom_init(sched);
-    booking_init(sched);
-    eviction_init(sched);
-    choose_actions(sched);
     kept_init(sched);
-    run_times_init(sched);
-    typical_init(&sched->typical, policy);
-    reservation_init(sched);
-    if (policy->preemption->evicts) {
-        preemption_bound_init(&sched->preemption_bound, cluster);
-        sched->ledger->room = sched->preemption_bound.room;
-    }
-    repartitions_init(sched);
-    hoarders_init(sched);
+    booking_init(sched);
+    choose_actions(sched);
     if (sharing_is_used(policy->sharing, &policy->sharing_config))
         sched_share(sched, sched->ledger);
-    if (sched->ranks.need_accounts)
-        accounts_init(&sched->accounts, &sched->policy.order_config, queues);
+    observers_init(sched);
     return sched;
 }
 
@@ -120,9 +91,6 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
     if (error_is(*error))
         return NULL;
     struct sched *sched = blank_new(cluster, queues, policy);
-    request_class_table_init(&sched->request_classes);
-    sched->request_classes.recuts = sched->ledger->recuts;
-    sched->request_classes.keeps_communication = gang_traffic_is_asked(policy);
     sched_queues_changed(sched, queues, 0);
     int64_t capacity[RESOURCE_COUNT];
     count_capacity(sched, capacity);
@@ -139,31 +107,17 @@ void sched_free(struct sched *sched)
 {
     if (sched == NULL)
         return;
-    if (sched->ranks.need_accounts)
-        accounts_release(&sched->accounts);
+    observers_release(sched);
     booking_release(sched);
-    eviction_release(sched);
-    repartitions_release(sched);
-    if (sched->hoarders != NULL)
-        hoarders_release(sched);
     job_table_release(&sched->jobs);
-    warm_release(&sched->warm);
     pending_release(&sched->pending);
     request_class_table_release(&sched->request_classes);
     queue_tree_release(&sched->tree);
     ledger_free(sched->ledger);
     ledger_free(sched->empty);
     piece_list_release(&sched->pieces);
-    candidates_release(sched);
-    victim_lists_release(&sched->victim_lists);
-    retry_queue_release(sched);
     queue_selection_release(&sched->queue_selection);
-    reservation_release(sched);
-    run_times_release(&sched->run_times);
-    typical_release(&sched->typical);
-    preemption_bound_release(&sched->preemption_bound);
     waits_release(sched);
-    owns_release(&sched->own.all);
     mem_free(sched);
 }
 
@@ -227,8 +181,7 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
     uint32_t request_class = sched->ledger->shares == NULL
                                  ? sched_request_class_for(sched, job)
                                  : sched_request_class_shared(sched, job, pieces, piece_count);
-    if (sched->typical.is_used)
-        typical_learn(&sched->typical, sched->ledger, &sched->request_classes, request_class);
+    OBSERVERS_TELL(sched, asked, request_class);
     const enum reason refusal = is_running ? REASON_NONE : sched_refusal(sched, request_class);
     if (refusal != REASON_NONE) {
         sched_reject(sched, job->id, (struct asking){request_class, job->queue}, refusal);
@@ -246,19 +199,10 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
     own->is_element = job->array != 0;
     sched_learn_delay(sched, job->preemption_delay);
     copy_facts(sched, slot, job);
-    if (warm_is_open(&sched->warm))
-        warm_know(&sched->warm, slot, job->objects);
-    if (sched->run_times.is_used)
-        run_times_enroll(sched, slot);
-    if (sched->ranks.need_accounts)
-        accounts_open(&sched->accounts, job->queue, job->user, sched->now);
-    if (sched->hoarders != NULL)
-        hoarders_enroll(sched, slot);
+    OBSERVERS_TELL(sched, enrolled, slot, job);
     sched_rank(sched, slot);
     if (queue_tree_is_asked(&sched->tree))
         queue_tree_demand(&sched->tree, job->queue, sched->request_classes.at[request_class].charge, 1);
-    if (sched->policy.preemption->evicts)
-        preemption_cost_know(sched, slot);
     return slot;
 }
 
@@ -270,7 +214,7 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
     uint32_t slot = enroll(sched, job, NULL, 0);
     if (slot == SLOT_NONE)
         return;
-    sched_tell_plugins(sched, slot, PLUGIN_JOB_SUBMITTED);
+    OBSERVERS_TELL(sched, submitted, slot);
     enum reason reason = eligible_submit(sched, slot, job);
     if (reason == REASON_NONE)
         sched_wait(sched, slot);
@@ -302,18 +246,13 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     eligible_adopt(sched, slot);
     struct piece_list list = {.pieces = (struct piece *)(uintptr_t)pieces, .count = piece_count};
     sched->jobs.jobs[slot].decided = started;
-    if (sched->run_times.is_used) {
-        run_times_expect(sched, slot);
-        run_times_started(sched, slot, started);
-    }
     for (uint32_t i = 0; i < piece_count; i++) {
         struct space space = request_class_space(sched_request_class(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
         ledger_take(sched->ledger, &space);
-        if (warm_is_open(&sched->warm))
-            warm_started(&sched->warm, slot, pieces[i].node);
+        OBSERVERS_TELL(sched, runs_on, slot, pieces[i].node);
     }
     sched_hold(sched, slot, &list, HOLDING_RUNNING, 0);
-    sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
+    OBSERVERS_TELL(sched, started, slot, started);
     sched_settle(sched, slot);
     struct job_facts *facts = &sched->jobs.facts[slot];
     if (!recall(sched, slot))         /* booking its pieces began some clocks anew */
@@ -321,8 +260,6 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     facts->is_left_partial = started == now && sched->jobs.jobs[slot].is_below && sched->policy.gang->is_all_or_nothing;
     if (!sched->ranks.are_fixed)
         sched_settle(sched, slot);
-    if (sched->hoarders != NULL)
-        hoarders_started(sched, slot);
 }
 
 static bool is_meant(const struct holding *holding, struct members which)
@@ -361,8 +298,6 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
     } else if (job->class_queue != CLASS_QUEUE_NONE) {
         sched_unwait(sched, slot);
     }
-    if (sched->hoarders != NULL)
-        hoarders_forget(sched, slot);
     sched_forget(sched, slot);
     eligible_ended(sched, id, ENDED_OTHERWISE);
 }
@@ -394,22 +329,15 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     for (; i < job->holding_count && holdings[i].phase == HOLDING_STARTING && holdings[i].decision == decision; i++) {
         sched_job_turn(job, &holdings[i], HOLDING_RUNNING);
         holdings[i].decision = 0;
-        if (warm_is_open(&sched->warm))
-            warm_started(&sched->warm, slot, holdings[i].piece.node);
+        OBSERVERS_TELL(sched, runs_on, slot, holdings[i].piece.node);
     }
     sched->starts++;
-    sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
-    if (sched->run_times.is_used)
-        run_times_started(sched, slot, now);
-    if (sched->policy.preemption->evicts)
-        candidates_forget(sched, slot);
+    OBSERVERS_TELL(sched, started, slot, now);
     if (starts_quietly(sched, job))
         job->state = SJOB_RUNNING;
     else
         sched_settle(sched, slot);
     waits_started(sched, slot);
-    if (sched->hoarders != NULL)
-        hoarders_started(sched, slot);
 }
 
 void sched_job_leaving(struct sched *sched, job_id id, struct members which, time_ns now)
@@ -447,16 +375,13 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
     }
     if (!had)
         return;
-    sched_tell_plugins(sched, slot, PLUGIN_JOB_EVICTED);
+    OBSERVERS_TELL(sched, evicted, slot);
     if (job->holding_count == 0 || was_whole) {
         job->evictions++;
         sched->jobs.facts[slot].waiting_since = now;
     }
     sched_settle(sched, slot);
-    if (sched->run_times.is_used && !sched->jobs.jobs[slot].is_booked)
-        run_times_interrupted(sched, slot, end == EVICT_SAVED);
-    if (sched->hoarders != NULL)
-        hoarders_left(sched, slot);
+    OBSERVERS_TELL(sched, left, slot, end == EVICT_SAVED);
 }
 
 /* Does it hold anything but claims? */
@@ -478,7 +403,7 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (!holds_space(job))
         return; /* it has not started */
-    sched_tell_plugins(sched, slot, PLUGIN_JOB_ENDED);
+    OBSERVERS_TELL(sched, ends, slot, will_retry);
     if (!will_retry && job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot);
     if (claims_has(sched, slot))
@@ -487,19 +412,12 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
         sched_unhold(sched, slot, job->holding_count - 1);
     if (will_retry) {
         sched->jobs.facts[slot].waiting_since = now;
-        if (sched->run_times.is_used)
-            run_times_interrupted(sched, slot, false);
         sched_settle(sched, slot);
-        if (sched->hoarders != NULL)
-            hoarders_left(sched, slot);
+        OBSERVERS_TELL(sched, left, slot, false);
         return;
     }
-    if (sched->run_times.is_used)
-        run_times_ended(sched, slot);
     if (job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot); /* a dropped claim made it wait */
-    if (sched->hoarders != NULL)
-        hoarders_forget(sched, slot);
     sched_forget(sched, slot);
     eligible_ended(sched, id, end == JOB_END_COMPLETED ? ENDED_OK : ENDED_OTHERWISE);
 }
@@ -515,8 +433,7 @@ static void refuse_start(struct sched *sched, uint32_t slot, decision_id decisio
 static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id decision)
 {
     uint8_t *stale_count = &sched->jobs.facts[slot].stale_count;
-    if (sched->hoarders != NULL)
-        hoarders_refused(sched, slot);
+    OBSERVERS_TELL(sched, eviction_refused, slot);
     if (*stale_count > 0) /* the eviction may have been of a stale gang; a refused one does not count */
         --*stale_count;
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -537,7 +454,8 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
     /* all refusals are handled alike */
     if (!told_in_time(sched, now) || !told_well(sched, (unsigned)why > REFUSED_BUSY ? WRONG_VALUE : WRONG_NOTHING))
         return;
-    if (repartitions_refused(sched, decision, now))
+    OBSERVERS_EACH(sched, refused, each)
+    if (each->hooks->refused(sched, each->own, decision, now))
         return;
     uint32_t slot = job_table_find(&sched->jobs, (job_id)decision), i = 0;
     const struct sched_job *job = slot != SLOT_NONE ? &sched->jobs.jobs[slot] : NULL;
@@ -563,11 +481,9 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
     sched_begin_fact(sched, now);
     bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
     ledger_set_node(sched->ledger, node, state);
-    repartitions_node_changed(sched, node);
+    OBSERVERS_TELL(sched, node_changed, node, was_up != is_up);
     if (was_up == is_up)
         return;
-    if (sched->overtakes)
-        planned_start_node_changed(sched, node);
     int64_t capacity[RESOURCE_COUNT];
     const struct node_type *type = cluster_node_type(sched->cluster, node);
     const int64_t delta[RESOURCE_COUNT] = {(int64_t)type->gpu_count * GPU_MILLI, type->cpu_milli, type->memory_mib};
@@ -583,6 +499,5 @@ void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint
     if (!told_in_time(sched, now) || !told_well(sched, told_kinds(sched, kinds, kind_count)))
         return;
     sched_begin_fact(sched, now);
-    if (sched->typical.is_used)
-        typical_tell(&sched->typical, sched->ledger, &sched->request_classes.asks, kinds, kind_count);
+    OBSERVERS_TELL(sched, typical_told, kinds, kind_count);
 }

@@ -1,10 +1,6 @@
 /* Facts about jobs that run on, what they saved and what a monitor measured of them; and about what was before. */
 #include "policies/booking/booking.h"
 #include "policies/booking/told.h"
-#include "policies/cycle/cycle_inside.h"
-#include "policies/eviction/eviction.h"
-#include "policies/hoarders/hoarders.h"
-#include "policies/state/candidates.h"
 #include "policies/state/sched_state.h"
 
 void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
@@ -14,9 +10,7 @@ void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
     uint32_t slot = job_table_find(&sched->jobs, id);
     sched_begin_fact(sched, now);
     sched->jobs.facts[slot].saved_at = now;
-    preemption_cost_know(sched, slot);
-    if (sched->policy.preemption->evicts)
-        candidates_forget(sched, slot);
+    OBSERVERS_TELL(sched, saved, slot);
 }
 
 void sched_job_observed(struct sched *sched, job_id id, const struct observation *observation, time_ns now)
@@ -24,8 +18,7 @@ void sched_job_observed(struct sched *sched, job_id id, const struct observation
     if (!told_in_time(sched, now) || !told_well(sched, told_observation(observation, now)) ||
         !told_well(sched, told_known(sched, id)))
         return;
-    if (sched->hoarders != NULL)
-        hoarders_observed(sched, job_table_find(&sched->jobs, id), observation, now);
+    OBSERVERS_TELL(sched, observed, job_table_find(&sched->jobs, id), observation, now);
 }
 
 static bool is_past(time_ns at, time_ns now)
@@ -58,6 +51,5 @@ void sched_user_usage_told(struct sched *sched, queue_id queue, uint32_t user, i
         !told_well(sched, usage_milli >= 0 ? WRONG_NOTHING : WRONG_VALUE))
         return;
     sched_begin_fact(sched, now);
-    if (sched->ranks.need_accounts)
-        accounts_tell(&sched->accounts, queue, user, usage_milli, now);
+    OBSERVERS_TELL(sched, usage_told, queue, user, usage_milli);
 }

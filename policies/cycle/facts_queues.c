@@ -1,8 +1,6 @@
 /* Facts about queues: the table has changed, or has grown. */
 #include "policies/booking/booking.h"
 #include "policies/booking/told.h"
-#include "policies/eviction/eviction.h"
-#include "policies/state/accounts.h"
 #include "policies/state/patience.h"
 #include "policies/state/sched_state.h"
 
@@ -10,8 +8,6 @@
 static void grow_queues(struct sched *sched, const struct queue_table *queues)
 {
     ledger_queues(sched->ledger, queues);
-    if (sched->ranks.need_accounts)
-        accounts_queues(&sched->accounts, queues);
     pending_lines(&sched->pending, queues->count);
     booking_queues_changed(sched, queues->count);
 }
@@ -23,7 +19,7 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
     sched_begin_fact(sched, now);
     grow_queues(sched, queues);
     queue_tree_update(&sched->tree, queues);
-    preemption_cost_queues_changed(sched, 0);
+    OBSERVERS_TELL(sched, queues_changed, queues, 0);
     sched_learn_times(sched);
     sched_enter_lines_again(sched);
     sched_reopen_quotas(sched); /* limits may have been raised */
@@ -51,7 +47,7 @@ void sched_queues_added(struct sched *sched, const struct queue_table *queues, q
     sched_begin_fact(sched, now);
     grow_queues(sched, queues);
     queue_tree_add(&sched->tree, queues);
-    preemption_cost_queues_changed(sched, first);
+    OBSERVERS_TELL(sched, queues_changed, queues, first);
     sched_learn_new_times(sched, first);
     if (are_endowed(queues, first))
         sched_reopen_quotas(sched);

@@ -1,5 +1,4 @@
 /* What the world may ask of facts that were dropped (policies/booking/told.h), and of decisions that are open. */
-#include "policies/repartition/repartitions.h"
 #include "policies/state/sched_state.h"
 
 void sched_trust_jobs(struct sched *sched, bool is_on)
@@ -42,5 +41,8 @@ decision_id sched_open_decision(const struct sched *sched, uint64_t number)
             if (decision_number(sched_job_holding(job, i)->decision) == number)
                 return sched_job_holding(job, i)->decision;
     }
-    return repartitions_open(sched, number);
+    decision_id open = 0;
+    OBSERVERS_EACH(sched, open, each)
+    open = open != 0 ? open : each->hooks->open(sched, each->own, number);
+    return open;
 }

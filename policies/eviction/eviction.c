@@ -17,7 +17,7 @@ static bool has_action(const struct sched *sched, enum action action)
     return false;
 }
 
-void eviction_init(struct sched *sched)
+static void *eviction_init(struct sched *sched)
 {
     sched->eviction = mem_zalloc(1, sizeof *sched->eviction);
     sched->eviction->least_loss = TIME_NEVER;
@@ -40,23 +40,28 @@ void eviction_init(struct sched *sched)
         retry_queue_use(sched, PLAN_PREEMPT, false);
     sched->plans_in_turn = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
                            sched->retry_queues[PLAN_RECLAIM].is_used;
+    return sched->eviction;
 }
 
-void eviction_release(struct sched *sched)
+static void eviction_release(struct sched *sched, void *own)
 {
     plan_release(sched->plan);
     node_search_release(sched->node_search);
-    mem_free(sched->eviction);
+    mem_free(own);
 }
 
-struct eviction_counts eviction_counts(const struct sched *sched)
+static void eviction_count(const struct sched *sched, const void *own, struct sched_counts *counts)
 {
-    return (struct eviction_counts){sched->eviction->plans, sched->eviction->plans_tried};
+    const struct eviction_state *eviction = own;
+    (void)sched;
+    counts->plans = eviction->plans;
+    counts->plans_tried = eviction->plans_tried;
 }
 
-void eviction_begin_cycle(struct sched *sched)
+static void eviction_begin_cycle(struct sched *sched, void *own)
 {
-    sched->eviction->evicted_in_cycle = sched->plan->turn_attempts = 0;
+    struct eviction_state *eviction = own;
+    eviction->evicted_in_cycle = sched->plan->turn_attempts = 0;
 }
 
 bool plan_cycle(struct sched *sched, enum plan_kind kind)
@@ -77,11 +82,19 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
     return is_booked;
 }
 
-const char *eviction_check(const struct sched *sched)
+/* Are the marks of the last plan cleared? */
+static const char *eviction_check(const struct sched *sched, const void *own)
 {
     bool is_left = false;
+    (void)own;
     for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
         is_left |= sched->plan->node_mark[n] != 0 || sched->node_search->nodes[n].first != 0 ||
                    sched->node_search->nodes[n].milli != 0;
     return is_left ? "something is left of a plan" : NULL;
 }
+
+const struct observer eviction_observer = {.init = eviction_init,
+                                           .release = eviction_release,
+                                           .check = eviction_check,
+                                           .cycle_begins = eviction_begin_cycle,
+                                           .count = eviction_count};

@@ -1,6 +1,5 @@
 /* policies/eviction/eviction.h -- evicts running jobs to make room for others: the room as the cycle sees it.
  *
- *   eviction_init(sched);                       once
  *   while (...) plan_cycle(sched, kind);        an action of the cycle
  *   time_ns wake = plan_wake(sched);
  */
@@ -9,12 +8,6 @@
 
 #include "policies/state/plan_kind.h"
 #include "policies/state/sched_state.h"
-
-void eviction_init(struct sched *sched); /* finds which kinds and actions the policy uses */
-void eviction_release(struct sched *sched);
-
-/* A cycle begins: set its counts of evictions and attempts to 0. */
-void eviction_begin_cycle(struct sched *sched);
 
 /* Make the attempts of one kind in this cycle.  True if a plan was booked. */
 bool plan_cycle(struct sched *sched, enum plan_kind kind);
@@ -42,16 +35,5 @@ time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t sl
 
 /* A job that may become a victim was added, or its checkpoint was told. */
 void preemption_cost_know(struct sched *sched, uint32_t slot);
-/* The queues from `first` on are new or changed.  O(those). */
-void preemption_cost_queues_changed(struct sched *sched, queue_id first);
-
-/* Plans booked, and attempts to make one. */
-struct eviction_counts {
-    uint64_t plans, tried;
-};
-struct eviction_counts eviction_counts(const struct sched *sched);
-
-/* Are the marks of the last plan cleared?  NULL: they are; else what is wrong. */
-const char *eviction_check(const struct sched *sched);
 
 #endif

@@ -103,32 +103,6 @@ void preemption_cost_know(struct sched *sched, uint32_t slot)
         sched->eviction->least_loss = least;
 }
 
-/* Of the queues from `first` on. */
-static void know_runtimes(struct sched *sched, queue_id first)
-{
-    for (queue_id q = first; q < sched->tree.count; q++)
-        sched->eviction->has_own_runtimes |= queue_tree_spec(&sched->tree, q)->preempt_min_runtime >= 0;
-}
-
-void preemption_cost_queues_changed(struct sched *sched, queue_id first)
-{
-    if (first == 0) {
-        sched->eviction->reclaim_least_runtime = sched->policy.preempt.reclaim_min_runtime;
-        sched->eviction->reclaim_runtime_max = sched->policy.preempt.reclaim_min_runtime;
-        sched->eviction->has_own_runtimes = false;
-    }
-    know_runtimes(sched, first);
-    for (queue_id q = first; q < sched->tree.count; q++) {
-        time_ns own = queue_tree_spec(&sched->tree, q)->reclaim_min_runtime;
-        if (own >= 0 && own < sched->eviction->reclaim_least_runtime)
-            sched->eviction->reclaim_least_runtime = own;
-        if (own > sched->eviction->reclaim_runtime_max)
-            sched->eviction->reclaim_runtime_max = own;
-    }
-    if (sched->eviction->least_loss > sched->eviction->reclaim_least_runtime)
-        sched->eviction->least_loss = sched->eviction->reclaim_least_runtime;
-}
-
 /* The GPUs that victims must free for a borrower: what it asks, less the free space beyond what is kept (for the
  * headroom and for owners), less what is coming.  0 if nothing is kept for owners. */
 static int64_t must_free_milli(const struct sched *sched, const struct request_class *ask)
@@ -155,3 +129,45 @@ time_ns preemption_cost_earliest(const struct sched *sched, uint32_t preemptor)
     return sched->jobs.facts[preemptor].waiting_since +
            time_to_close(least > INT64_MAX ? INT64_MAX : (int64_t)least, growth);
 }
+
+/* ---- Events ---- */
+
+static void *preemption_cost_init(struct sched *sched)
+{
+    return sched->policy.preemption->evicts ? sched->eviction : NULL;
+}
+
+static void on_enrolled(struct sched *sched, void *own, uint32_t slot, const struct job *job)
+{
+    (void)own, (void)job;
+    preemption_cost_know(sched, slot);
+}
+
+static void on_saved(struct sched *sched, void *own, uint32_t slot)
+{
+    (void)own;
+    preemption_cost_know(sched, slot);
+}
+
+static void on_queues(struct sched *sched, void *own, const struct queue_table *table, queue_id first)
+{
+    struct eviction_state *eviction = own;
+    (void)table;
+    if (first == 0) {
+        eviction->reclaim_least_runtime = eviction->reclaim_runtime_max = sched->policy.preempt.reclaim_min_runtime;
+        eviction->has_own_runtimes = false;
+    }
+    for (queue_id q = first; q < sched->tree.count; q++) {
+        const struct queue_spec *spec = queue_tree_spec(&sched->tree, q);
+        eviction->has_own_runtimes |= spec->preempt_min_runtime >= 0;
+        if (spec->reclaim_min_runtime >= 0 && spec->reclaim_min_runtime < eviction->reclaim_least_runtime)
+            eviction->reclaim_least_runtime = spec->reclaim_min_runtime;
+        if (spec->reclaim_min_runtime > eviction->reclaim_runtime_max)
+            eviction->reclaim_runtime_max = spec->reclaim_min_runtime;
+    }
+    if (eviction->least_loss > eviction->reclaim_least_runtime)
+        eviction->least_loss = eviction->reclaim_least_runtime;
+}
+
+const struct observer preemption_cost_observer = {
+    .init = preemption_cost_init, .queues_changed = on_queues, .enrolled = on_enrolled, .saved = on_saved};

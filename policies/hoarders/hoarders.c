@@ -1,9 +1,14 @@
-/* Finds hoarders by what was measured, and takes space from them; see policies/hoarders/hoarders.h. */
-#include "policies/hoarders/hoarders.h"
-
+/* Jobs that hold GPUs and leave them idle: told or evicted, as the policy says (policies/idle/idle.h).
+ *
+ * Laws
+ *  - Measurements are no state changes: they retry no plan.  Only what this room decides counts as one.
+ *  - A job loses members only if all that it has run, it may be preempted, and it was told before.
+ *  - An evicted job rests: it waits for nothing (REASON_IDLE) until its rest is over.  So it cannot take its place back
+ *    at once.
+ *
+ * Each event costs O(1), but for the lists of jobs to be told and of those that rest. */
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
-#include "policies/booking/told.h"
 #include "policies/idle/idle.h"
 #include "policies/state/candidates.h"
 #include "policies/state/request_classes.h"
@@ -28,18 +33,19 @@ struct hoarder_book {
     uint32_t resting_count;
 };
 
-void hoarders_init(struct sched *sched)
+static void *hoarders_init(struct sched *sched)
 {
-    if (sched->policy.idle->tells)
-        sched->hoarders = mem_zalloc(1, sizeof *sched->hoarders);
+    return sched->policy.idle->tells ? mem_zalloc(1, sizeof(struct hoarder_book)) : NULL;
 }
 
-void hoarders_release(struct sched *sched)
+static void hoarders_release(struct sched *sched, void *own)
 {
-    mem_free(sched->hoarders->of);
-    mem_free(sched->hoarders->due);
-    mem_free(sched->hoarders->resting);
-    mem_free(sched->hoarders);
+    struct hoarder_book *book = own;
+    (void)sched;
+    mem_free(book->of);
+    mem_free(book->due);
+    mem_free(book->resting);
+    mem_free(book);
 }
 
 /* Take the slot off a list; the others keep their order. */
@@ -61,25 +67,27 @@ static void undue(struct hoarder_book *book, uint32_t slot)
 
 /* ---- Facts ---- */
 
-void hoarders_enroll(struct sched *sched, uint32_t slot)
+static void on_enrolled(struct sched *sched, void *own, uint32_t slot, const struct job *job)
 {
-    struct hoarder_book *book = sched->hoarders;
+    struct hoarder_book *book = own;
+    (void)sched, (void)job;
     MEM_GROW(book->of, book->capacity, (size_t)slot + 1);
     book->of[slot] = (struct hoarder){.spell = IDLE_SPELL_NEW, .runs_since = TIME_NEVER, .rests_until = TIME_NEVER};
 }
 
-void hoarders_started(struct sched *sched, uint32_t slot)
+static void on_started(struct sched *sched, void *own, uint32_t slot, time_ns at)
 {
-    struct hoarder *hoarder = &sched->hoarders->of[slot];
+    const struct hoarder_book *book = own;
+    struct hoarder *hoarder = &book->of[slot];
+    (void)at;
     if (hoarder->runs_since != TIME_NEVER)
         return; /* it has grown */
     hoarder->runs_since = sched->now;
     hoarder->spell = IDLE_SPELL_NEW;
 }
 
-static void rest(struct sched *sched, uint32_t slot)
+static void rest(struct sched *sched, struct hoarder_book *book, uint32_t slot)
 {
-    struct hoarder_book *book = sched->hoarders;
     const time_ns span = idle_rest(&sched->policy.idle_config, book->of[slot].strikes);
     book->of[slot].rests_until = time_after(sched->now, span);
     MEM_GROW(book->resting, book->resting_capacity, (size_t)book->resting_count + 1);
@@ -87,28 +95,33 @@ static void rest(struct sched *sched, uint32_t slot)
     eligible_rest(sched, slot);
 }
 
-void hoarders_left(struct sched *sched, uint32_t slot)
+static void on_left(struct sched *sched, void *own, uint32_t slot, bool is_saved)
 {
+    struct hoarder_book *book = own;
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct hoarder *hoarder = &sched->hoarders->of[slot];
+    struct hoarder *hoarder = &book->of[slot];
+    (void)is_saved;
     if (job->is_booked)
         return;
-    undue(sched->hoarders, slot);
+    undue(book, slot);
     hoarder->runs_since = TIME_NEVER;
     if (job->state != SJOB_PENDING || !hoarder->is_leaving)
         return;
     hoarder->is_leaving = false;
-    rest(sched, slot);
+    rest(sched, book, slot);
 }
 
-void hoarders_refused(struct sched *sched, uint32_t slot)
+static void on_refused(struct sched *sched, void *own, uint32_t slot)
 {
-    sched->hoarders->of[slot].is_leaving = false;
+    const struct hoarder_book *book = own;
+    (void)sched;
+    book->of[slot].is_leaving = false;
 }
 
-void hoarders_forget(struct sched *sched, uint32_t slot)
+static void on_forgotten(struct sched *sched, void *own, uint32_t slot)
 {
-    struct hoarder_book *book = sched->hoarders;
+    struct hoarder_book *book = own;
+    (void)sched;
     undue(book, slot);
     if (book->of[slot].rests_until != TIME_NEVER)
         drop(book->resting, &book->resting_count, slot);
@@ -128,9 +141,10 @@ static enum idle_step step_of(const struct sched *sched, const struct hoarder *h
     return idle_step(sched->policy.idle, &sched->policy.idle_config, &hoarder->spell, hoarder->strikes);
 }
 
-void hoarders_observed(struct sched *sched, uint32_t slot, const struct observation *observation, time_ns now)
+static void on_observed(struct sched *sched, void *own, uint32_t slot, const struct observation *observation,
+                        time_ns now)
 {
-    struct hoarder_book *book = sched->hoarders;
+    struct hoarder_book *book = own;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct hoarder *hoarder = &book->of[slot];
     const struct idle_config *config = &sched->policy.idle_config;
@@ -151,9 +165,10 @@ void hoarders_observed(struct sched *sched, uint32_t slot, const struct observat
 
 /* ---- The cycle ---- */
 
-void hoarders_rouse(struct sched *sched)
+/* The jobs whose rest is over wait again. */
+static void on_cycle(struct sched *sched, void *own)
 {
-    struct hoarder_book *book = sched->hoarders;
+    struct hoarder_book *book = own;
     for (uint32_t i = 0; i < book->resting_count;) {
         const uint32_t slot = book->resting[i];
         if (book->of[slot].rests_until > sched->now) {
@@ -167,9 +182,8 @@ void hoarders_rouse(struct sched *sched)
     }
 }
 
-static void tell(struct sched *sched, uint32_t slot)
+static void tell(struct sched *sched, struct hoarder *hoarder, uint32_t slot)
 {
-    struct hoarder *hoarder = &sched->hoarders->of[slot];
     struct decision *decision = sched_decide(sched, DECISION_NOTIFY, slot);
     const time_ns grace = idle_grace(sched->policy.idle, &sched->policy.idle_config, hoarder->strikes);
     decision->reason = REASON_IDLE;
@@ -177,10 +191,9 @@ static void tell(struct sched *sched, uint32_t slot)
     hoarder->spell.told = hoarder->spell.idle;
 }
 
-static void take(struct sched *sched, uint32_t slot)
+static void take(struct sched *sched, struct hoarder *hoarder, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct hoarder *hoarder = &sched->hoarders->of[slot];
     struct decision *decision = sched_decide(sched, DECISION_EVICT, slot);
     const decision_id id = decision->id;
     decision->reason = REASON_IDLE;
@@ -203,9 +216,9 @@ static bool is_steady(const struct sched_job *job)
     return true;
 }
 
-void hoarders_act(struct sched *sched)
+static void act(struct sched *sched, void *own)
 {
-    struct hoarder_book *book = sched->hoarders;
+    struct hoarder_book *book = own;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < book->due_count; i++) {
         const uint32_t slot = book->due[i];
@@ -217,16 +230,17 @@ void hoarders_act(struct sched *sched)
         }
         book->of[slot].is_due = false;
         if (step == IDLE_TELLS)
-            tell(sched, slot);
+            tell(sched, &book->of[slot], slot);
         else if (may_lose)
-            take(sched, slot);
+            take(sched, &book->of[slot], slot);
     }
     book->due_count = kept;
 }
 
-time_ns hoarders_wake(const struct sched *sched)
+static time_ns next_wake(const struct sched *sched, const void *own)
 {
-    const struct hoarder_book *book = sched->hoarders;
+    const struct hoarder_book *book = own;
+    (void)sched;
     time_ns at = TIME_NEVER;
     for (uint32_t i = 0; i < book->resting_count; i++)
         if (book->of[book->resting[i]].rests_until < at)
@@ -234,14 +248,16 @@ time_ns hoarders_wake(const struct sched *sched)
     return at;
 }
 
-bool hoarders_are_due(const struct sched *sched)
+static bool is_due(const struct sched *sched, const void *own)
 {
-    return sched->hoarders->due_count + sched->hoarders->resting_count > 0;
+    const struct hoarder_book *book = own;
+    (void)sched;
+    return book->due_count + book->resting_count > 0;
 }
 
-const char *hoarders_check(const struct sched *sched)
+static const char *hoarders_check(const struct sched *sched, const void *own)
 {
-    const struct hoarder_book *book = sched->hoarders;
+    const struct hoarder_book *book = own;
     for (uint32_t i = 0; i < book->due_count; i++)
         if (!book->of[book->due[i]].is_due || sched->jobs.jobs[book->due[i]].holding_count == 0)
             return "an idle job is to lose space that it does not hold";
@@ -254,4 +270,16 @@ const char *hoarders_check(const struct sched *sched)
     return NULL;
 }
 
-/* ---- Saving ---- */
+const struct observer hoarders_observer = {.init = hoarders_init,
+                                           .release = hoarders_release,
+                                           .check = hoarders_check,
+                                           .enrolled = on_enrolled,
+                                           .started = on_started,
+                                           .observed = on_observed,
+                                           .eviction_refused = on_refused,
+                                           .left = on_left,
+                                           .forgotten = on_forgotten,
+                                           .is_due = is_due,
+                                           .cycle_begins = on_cycle,
+                                           .act = act,
+                                           .wake = next_wake};

@@ -18,7 +18,7 @@
  *  - No job loses space before it was told and stayed idle for the grace.  The grace doubles each time that a job loses
  *    space as idle, and so does the rest; after IDLE_STRIKES_MAX times it loses none.
  *
- * A policy is one const struct; add it to policies/config/registry.c.  policies/hoarders/hoarders.h acts on it.
+ * A policy is one const struct; add it to policies/config/registry.c.  policies/hoarders/hoarders.c acts on it.
  *
  * It does not: put a job on a share of a GPU instead of a whole one.  A job cannot change its kind of piece while it
  * runs, and request classes do not tell a job on two kinds of pieces apart.

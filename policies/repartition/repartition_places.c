@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "policies/repartition/repartitions.h"
 #include "policies/state/sched_state.h"
 
 enum { WISHES = MIG_PROFILE_COUNT + NODE_GPUS_MAX }; /* profiles, then counts of whole GPUs from 1 on */

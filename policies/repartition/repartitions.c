@@ -1,4 +1,10 @@
-/* Repartitions GPUs; see policies/repartition/repartitions.h.
+/* Repartitions GPUs for jobs that find no place.
+ *
+ * To cut a GPU is to change its MIG layout, or to make it whole.  The seam is policies/geometry/geometry.h.
+ *
+ * Laws: a GPU is cut only if every instance that is destroyed is free, no other cut of it is open, and it has rested
+ * since the last one.  The job that a GPU is cut for claims what is made.  No more GPUs are cut within an hour than the
+ * policy allows.
  *
  *   choose   in a trial of the ledger, cut one GPU after another until the job fits
  *   check    do the headroom, planned starts allow it?
@@ -13,7 +19,6 @@
 #include "policies/ledger/ledger_tags.h"
 #include "policies/repartition/repartition_book.h"
 #include "policies/repartition/repartition_places.h"
-#include "policies/repartition/repartitions.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
@@ -128,7 +133,8 @@ static void keep_node(struct sched *sched, node_id node)
         ledger_keep_node(sched->ledger, node, true);
 }
 
-bool repartitions_keep(const struct sched *sched, node_id node)
+/* Is the node kept from new jobs until a GPU of it is cut? */
+static bool needs_node(const struct sched *sched, node_id node)
 {
     if (sched->policy.geometry_config.needs != RECUT_NODE || sched->ledger->node_state[node] != NODE_UP)
         return false;
@@ -138,10 +144,9 @@ bool repartitions_keep(const struct sched *sched, node_id node)
     return false;
 }
 
-void repartitions_node_changed(struct sched *sched, node_id node)
+static void review_node(struct sched *sched, node_id node)
 {
-    if (sched->policy.geometry_config.needs == RECUT_NODE &&
-        sched->ledger->is_kept[node] != repartitions_keep(sched, node))
+    if (sched->policy.geometry_config.needs == RECUT_NODE && sched->ledger->is_kept[node] != needs_node(sched, node))
         ledger_keep_node(sched->ledger, node, !sched->ledger->is_kept[node]);
 }
 
@@ -293,11 +298,13 @@ static bool try_class_queue(struct sched *sched, uint32_t class_queue, uint32_t 
 
 /* The order of the queue selection matters only while a cut is possible for some class queue.  The others only note
  * their failure, in any order. */
-void repartitions_seek(struct sched *sched)
+static void act(struct sched *sched, void *own)
 {
-    struct repartition_book *book = sched->repartitions;
+    struct repartition_book *book = own;
     const struct pending *pending = &sched->pending;
     uint32_t count = 0;
+    if (pending->job_count == 0)
+        return;
     book->rested_at = TIME_NEVER;
     MEM_GROW(book->class_queues, book->class_queue_capacity, (size_t)pending->busy_count + 1);
     for (uint32_t b = 0; b < pending->busy_count; b++)
@@ -315,9 +322,10 @@ void repartitions_seek(struct sched *sched)
         try_class_queue(sched, book->class_queues[count - 1], count);
 }
 
-time_ns repartitions_wake(const struct sched *sched)
+static time_ns next_wake(const struct sched *sched, const void *own)
 {
-    return sched->repartitions->rested_at;
+    const struct repartition_book *book = own;
+    return sched->pending.job_count > 0 ? book->rested_at : TIME_NEVER;
 }
 
 /* ---- Facts ---- */
@@ -353,11 +361,11 @@ static void done(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
 {
     struct repartition_book *book = sched->repartitions;
     const struct gpu_cut now = ledger_cut_of(sched->ledger, gpu);
-    for (uint32_t i = 0; i < book->count; i++)
+    for (uint32_t i = 0; book != NULL && i < book->count; i++)
         if (book->open[i].gpu == gpu && is_same_cut(&now, cut)) {
             close_recut(book, i);
             ledger_made(sched->ledger, gpu);
-            repartitions_node_changed(sched, sched->ledger->index->gpu_node[gpu]);
+            review_node(sched, sched->ledger->index->gpu_node[gpu]);
             return;
         }
     if (is_same_cut(&now, cut) || !is_possible(sched->ledger, gpu, cut))
@@ -396,26 +404,29 @@ static void drop_claims_of(struct sched *sched, gpu_id gpu)
     }
 }
 
-void repartitions_renamed(struct sched *sched, decision_id was, decision_id is)
+static void on_renamed(struct sched *sched, void *own, decision_id was, decision_id is)
 {
-    struct repartition_book *book = sched->repartitions;
+    struct repartition_book *book = own;
+    (void)sched;
     for (uint32_t i = 0; i < book->count; i++)
         if (book->open[i].decision == was)
             book->open[i].decision = is;
 }
 
-decision_id repartitions_open(const struct sched *sched, uint64_t number)
+static decision_id find_open(const struct sched *sched, const void *own, uint64_t number)
 {
-    const struct repartition_book *book = sched->repartitions;
+    const struct repartition_book *book = own;
+    (void)sched;
     for (uint32_t i = 0; i < book->count; i++)
         if (decision_number(book->open[i].decision) == number)
             return book->open[i].decision;
     return 0;
 }
 
-bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now)
+/* The GPU keeps its layout, and jobs that claimed the new instances wait again. */
+static bool on_refused(struct sched *sched, void *own, decision_id decision, time_ns now)
 {
-    struct repartition_book *book = sched->repartitions;
+    struct repartition_book *book = own;
     uint32_t at = 0;
     while (at < book->count && book->open[at].decision != decision)
         at++;
@@ -428,22 +439,30 @@ bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now
     ledger_made(sched->ledger, recut.gpu); /* nothing is in use, so the old layout can come back */
     if (is_possible(sched->ledger, recut.gpu, &recut.before))
         ledger_repartition(sched->ledger, recut.gpu, &recut.before, true);
-    repartitions_node_changed(sched, sched->ledger->index->gpu_node[recut.gpu]);
+    review_node(sched, sched->ledger->index->gpu_node[recut.gpu]);
     return true;
 }
 
-void repartitions_init(struct sched *sched)
+static void on_node(struct sched *sched, void *own, node_id node, bool has_turned)
 {
-    const bool recuts = sched->policy.geometry->score != NULL;
-    sched->repartitions = mem_zalloc(1, sizeof *sched->repartitions);
-    sched->ledger->recuts = sched->request_classes.recuts = recuts;
-    if (recuts)
-        sched->repartitions->cut_at = mem_zalloc(sched->cluster->gpu_count, sizeof *sched->repartitions->cut_at);
+    (void)own, (void)has_turned;
+    review_node(sched, node);
 }
 
-void repartitions_release(struct sched *sched)
+static void *repartitions_init(struct sched *sched)
 {
-    struct repartition_book *book = sched->repartitions;
+    if (sched->policy.geometry->score == NULL)
+        return NULL;
+    sched->repartitions = mem_zalloc(1, sizeof *sched->repartitions);
+    sched->ledger->recuts = sched->request_classes.recuts = true;
+    sched->repartitions->cut_at = mem_zalloc(sched->cluster->gpu_count, sizeof *sched->repartitions->cut_at);
+    return sched->repartitions;
+}
+
+static void repartitions_release(struct sched *sched, void *own)
+{
+    struct repartition_book *book = own;
+    (void)sched;
     mem_free(book->open);
     mem_free(book->cut_at);
     mem_free(book->class_queues);
@@ -453,12 +472,29 @@ void repartitions_release(struct sched *sched)
     mem_free(book);
 }
 
-uint64_t repartitions_told(const struct sched *sched)
+static void count_cuts(const struct sched *sched, const void *own, struct sched_counts *counts)
 {
-    return sched->repartitions->told;
+    const struct repartition_book *book = own;
+    (void)sched;
+    counts->recuts = book->told;
 }
 
-const char *repartitions_check(const struct sched *sched)
+static const char *repartitions_check(const struct sched *sched, const void *own)
 {
+    (void)own;
+    for (node_id n = 0; n < sched->cluster->node_count; n++)
+        if (needs_node(sched, n) != (sched->ledger->is_kept[n] != 0))
+            return "a node is kept without a repartition, or the reverse";
     return repartition_places_check(sched);
 }
+
+const struct observer repartitions_observer = {.init = repartitions_init,
+                                               .release = repartitions_release,
+                                               .check = repartitions_check,
+                                               .node_changed = on_node,
+                                               .act = act,
+                                               .wake = next_wake,
+                                               .renamed = on_renamed,
+                                               .refused = on_refused,
+                                               .open = find_open,
+                                               .count = count_cuts};

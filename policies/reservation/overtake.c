@@ -11,7 +11,6 @@
 #include "policies/booking/start.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
-#include "policies/state/listeners.h"
 #include "policies/state/over_quota.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"

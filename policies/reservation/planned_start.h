@@ -161,12 +161,12 @@ static inline time_ns planned_start_end(const struct sched *sched, uint32_t e)
     return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
 }
 
-/* Listeners of booking (struct booking_listener): the job's holdings have changed; it is forgotten; a piece of it is
- * released on that node; it no longer waits. */
-void planned_start_settle(struct sched *sched, uint32_t slot);
-void planned_start_forget(struct sched *sched, uint32_t slot);
-void planned_start_left(struct sched *sched, uint32_t slot, node_id node);
-void planned_start_unwait(struct sched *sched, uint32_t slot);
+/* Hooks of the room's observers; own: the book. */
+void planned_start_settled(struct sched *sched, void *own, uint32_t slot);
+void planned_start_forgotten(struct sched *sched, void *own, uint32_t slot);
+void planned_start_released(struct sched *sched, void *own, uint32_t slot, node_id node);
+void planned_start_unwaits(struct sched *sched, void *own, uint32_t slot);
+void planned_start_node_changed(struct sched *sched, void *own, node_id node, bool has_turned);
 
 /* The profile of the node is to be rebuilt; those of the nodes on which the job holds something. */
 void planned_start_mark_node(struct sched *sched, node_id node);
@@ -219,7 +219,7 @@ void planned_start_started(struct sched *sched, uint32_t slot);
 
 /* ---- planned_units.c; all but the first four only where planned starts are counted */
 
-/* As planned_start_settle and planned_start_forget. */
+/* The job's holdings have changed; it is forgotten. */
 void planned_units_settle(struct sched *sched, uint32_t slot);
 void planned_units_forget(struct sched *sched, uint32_t slot);
 /* Decide whether the planned starts of this pass are counted.  O(class queues). */
@@ -243,13 +243,17 @@ bool planned_units_are_free(const struct sched *sched, uint32_t count);
 /* As planned_start_keep. */
 void planned_units_keep(struct sched *sched, uint32_t slot);
 void planned_units_release(struct planned_units *units);
+/* NULL: what is kept of running jobs agrees with them; else what is wrong.  Where jobs overtake in one line. */
+const char *planned_units_check(const struct sched *sched, const void *own);
 
 /* ---- planned_start_promise.c */
 
+/* Does the backfill policy give the job a planned start? */
+bool planned_start_is_wanted(struct sched *sched, uint32_t slot);
 /* The job has no promise any more, because the limit of its queue forbids it to start. */
 void planned_start_waive(struct sched *sched, uint32_t slot);
-/* The job starts: count its promise, and whether it is late. */
-void planned_start_note_start(struct sched *sched, uint32_t slot);
+/* The job starts (observer.start_decided): count its promise, and whether it is late. */
+void planned_start_note_start(struct sched *sched, void *own, uint32_t slot);
 /* A planned start was made; is_head: the first of its pass.  Makes it a promise, except, where
  * planned starts do not stand, for jobs other than the head. */
 void planned_start_note_promise(struct sched *sched, const struct planned_start *planned_start, bool is_head);
@@ -284,7 +288,7 @@ void planned_start_look_past(struct sched *sched, uint32_t slot);
 /* Is the request class one that no planned start may delay?  So is inference where the policy puts it first. */
 bool planned_start_exempts(const struct sched *sched, uint32_t request_class);
 
-void planned_start_release(struct sched *sched); /* the book of planned starts */
+void planned_start_release(struct planned_start_book *book);
 
 /* ---- overtake.c */
 

@@ -44,13 +44,16 @@ void planned_start_mark(struct sched *sched, const struct planned_start *planned
     }
 }
 
-void planned_start_node_changed(struct sched *sched, node_id node)
+void planned_start_node_changed(struct sched *sched, void *own, node_id node, bool has_turned)
 {
+    struct planned_start_book *book = own;
+    if (!has_turned)
+        return;
     planned_start_mark_node(sched, node);
     note_eased(sched, node);
-    sched->planned_starts->units.is_unsure = sched->planned_starts->units.has_lost = true;
-    sched->planned_starts->is_shaken = true;
-    sched->planned_starts->outlived_at = sched->now; /* no planned start could foresee it */
+    book->units.is_unsure = book->units.has_lost = true;
+    book->is_shaken = true;
+    book->outlived_at = sched->now; /* no planned start could foresee it */
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------ */
@@ -130,9 +133,9 @@ static void note_outlived(struct sched *sched, uint32_t slot)
         book->outlived_at = sched->now;
 }
 
-void planned_start_settle(struct sched *sched, uint32_t slot)
+void planned_start_settled(struct sched *sched, void *own, uint32_t slot)
 {
-    struct planned_start_book *book = sched->planned_starts;
+    struct planned_start_book *book = own;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     know_slots(book, sched->jobs.used);
     note_outlived(sched, slot);
@@ -143,26 +146,28 @@ void planned_start_settle(struct sched *sched, uint32_t slot)
     planned_units_settle(sched, slot);
 }
 
-void planned_start_forget(struct sched *sched, uint32_t slot)
+void planned_start_forgotten(struct sched *sched, void *own, uint32_t slot)
 {
-    know_slots(sched->planned_starts, sched->jobs.used);
+    struct planned_start_book *book = own;
+    know_slots(book, sched->jobs.used);
     note_outlived(sched, slot);
-    remove_end(sched->planned_starts, slot);
+    remove_end(book, slot);
     planned_units_forget(sched, slot);
-    sched->planned_starts->promises[slot].start = 0;
+    book->promises[slot].start = 0;
 }
 
-void planned_start_left(struct sched *sched, uint32_t slot, node_id node)
+void planned_start_released(struct sched *sched, void *own, uint32_t slot, node_id node)
 {
-    struct planned_start_book *book = sched->planned_starts;
+    struct planned_start_book *book = own;
     planned_start_mark_node(sched, node);
     if (slot < book->end_of_capacity && book->end_of[slot] > sched->now)
         note_eased(sched, node);
 }
 
-void planned_start_unwait(struct sched *sched, uint32_t slot)
+void planned_start_unwaits(struct sched *sched, void *own, uint32_t slot)
 {
-    struct planned_start_book *book = sched->planned_starts;
+    struct planned_start_book *book = own;
+    (void)sched;
     if (slot < book->promised_capacity && book->is_promised[slot])
         book->is_shaken = true;
 }
@@ -373,35 +378,8 @@ void planned_start_forget_all(struct sched *sched)
     book->is_shaken = false;
 }
 
-void reservation_init(struct sched *sched)
+void planned_start_release(struct planned_start_book *book)
 {
-    const struct policy_config *policy = &sched->policy;
-    struct planned_start_book *book = mem_zalloc(1, sizeof *book);
-    sched->planned_starts = book;
-    sched->overtake = mem_zalloc(1, sizeof *sched->overtake);
-    sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
-    sched->reserves = policy->backfill->overtakes && !sched->overtakes;
-    if (sched->overtakes)
-        pending_keep_sorted(&sched->pending);
-    book->passed_at = book->outlived_at = -1;
-    book->lifted = book->head = UINT32_MAX;
-    if (sched->overtakes)
-        sched->listener = (struct booking_listener){.starts = planned_start_note_start,
-                                                    .settles = planned_start_settle,
-                                                    .leaves = planned_start_left,
-                                                    .forgets = planned_start_forget};
-    if (policy->backfill->keeps)
-        sched->listener.unwaits = planned_start_unwait;
-}
-
-const char *planned_start_check(const struct sched *sched)
-{
-    return profile_check(&sched->planned_starts->profile);
-}
-
-void planned_start_release(struct sched *sched)
-{
-    struct planned_start_book *book = sched->planned_starts;
     profile_release(&book->profile);
     mem_free(book->of);
     mem_free(book->pieces);
@@ -425,10 +403,4 @@ time_ns sched_planned_start(const struct sched *sched, job_id id)
         if (book->of[f].job == id)
             return book->of[f].start;
     return TIME_NEVER;
-}
-
-void reservation_count(const struct sched *sched, uint64_t *promised, uint64_t *late)
-{
-    *promised = sched->planned_starts->promised_starts;
-    *late = sched->planned_starts->late_starts;
 }

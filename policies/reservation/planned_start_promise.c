@@ -6,9 +6,22 @@
 #include "policies/reservation/reservation.h"
 #include "policies/state/sched_state.h"
 
-void planned_start_note_start(struct sched *sched, uint32_t slot)
+bool planned_start_is_wanted(struct sched *sched, uint32_t slot)
 {
-    struct planned_start_book *book = sched->planned_starts;
+    const struct backfill_policy *backfill = sched->policy.backfill;
+    struct order_view view;
+    if (request_class_is_surplus(sched_ask(sched, &sched->jobs.jobs[slot])))
+        return false; /* it runs already, and stops nobody: policies/queues/pending.h */
+    if (backfill->reserves == NULL)
+        return true;
+    sched_view(sched, slot, &view);
+    view.own = sched->own.backfill;
+    return backfill->reserves(&view);
+}
+
+void planned_start_note_start(struct sched *sched, void *own, uint32_t slot)
+{
+    struct planned_start_book *book = own;
     if (book->head < book->promise_capacity && book->promises[book->head].start != 0 &&
         pending_compare(&sched->pending, slot, book->head) < 0)
         book->promises[book->head].start = 0; /* the order has changed: `slot` goes before the old head */

@@ -297,9 +297,9 @@ void planned_units_release(struct planned_units *units)
     free_total_release(&units->free);
 }
 
-const char *planned_units_check(const struct sched *sched)
+const char *planned_units_check(const struct sched *sched, const void *own)
 {
-    const struct planned_units *units = &sched->planned_starts->units;
+    const struct planned_units *units = &((const struct planned_start_book *)own)->units;
     uint32_t holders = 0, counted = 0;
     bool is_right = true;
     for (uint32_t gpus = 0; gpus <= NODE_GPUS_MAX; gpus++)

@@ -14,17 +14,6 @@
 
 #include "policies/state/sched_state.h"
 
-void reservation_init(struct sched *sched); /* by the backfill policy */
-void reservation_release(struct sched *sched);
-/* The node itself has changed, such as its state. */
-void planned_start_node_changed(struct sched *sched, node_id node);
-/* The number of promised starts so far, and of those that were late. */
-void reservation_count(const struct sched *sched, uint64_t *promised, uint64_t *late);
-
-/* NULL: what is kept of running jobs agrees with them; else what is wrong. */
-const char *planned_start_check(const struct sched *sched);
-const char *planned_units_check(const struct sched *sched);
-
 /* Are there planned starts, made in the last cycle or standing, and do all their jobs still wait with that request? */
 bool planned_start_is_fresh(const struct sched *sched);
 /* In a trial: take the space that planned starts of other jobs need while the job would run if it started now. */

@@ -20,7 +20,6 @@
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/candidates.h"
-#include "policies/state/listeners.h"
 #include "policies/state/over_quota.h"
 #include "policies/state/patience.h"
 #include "policies/state/planned_end.h"
@@ -323,10 +322,4 @@ void reserve_for(struct sched *sched, uint32_t class_queue)
         return;
     scratch->reserved++;
     add_planned_start(sched, pending_head(&sched->pending, class_queue));
-}
-
-void reservation_release(struct sched *sched)
-{
-    overtake_release(sched->overtake);
-    planned_start_release(sched);
 }

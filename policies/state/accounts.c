@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/names.h"
+#include "policies/state/sched_state.h"
 
 enum { PPM = 1000000, USER_SHARES = 1000, SLOTS_MIN = 64 };
 #define USED_MAX (UINT64_C(1) << 62)
@@ -400,3 +401,48 @@ void accounts_refresh(struct accounts *accounts, time_ns now)
     else
         rank_tree(accounts);
 }
+
+/* ---- Events ---- */
+
+static void *on_init(struct sched *sched)
+{
+    if (!sched->ranks.need_accounts)
+        return NULL;
+    accounts_init(&sched->accounts, &sched->policy.order_config, sched->tree.table);
+    return &sched->accounts;
+}
+
+static void on_release(struct sched *sched, void *own)
+{
+    (void)sched;
+    accounts_release(own);
+}
+
+static void on_queues(struct sched *sched, void *own, const struct queue_table *table, queue_id first)
+{
+    (void)sched, (void)first;
+    accounts_queues(own, table);
+}
+
+static void on_enrolled(struct sched *sched, void *own, uint32_t slot, const struct job *job)
+{
+    (void)slot;
+    accounts_open(own, job->queue, job->user, sched->now);
+}
+
+static void on_charged(struct sched *sched, void *own, uint32_t slot, const int64_t amounts[])
+{
+    accounts_charge(own, sched->jobs.jobs[slot].queue, sched->jobs.facts[slot].user, amounts, 1, sched->now);
+}
+
+static void on_usage(struct sched *sched, void *own, queue_id queue, uint32_t user, int64_t usage_milli)
+{
+    accounts_tell(own, queue, user, usage_milli, sched->now);
+}
+
+const struct observer accounts_observer = {.init = on_init,
+                                           .release = on_release,
+                                           .queues_changed = on_queues,
+                                           .usage_told = on_usage,
+                                           .enrolled = on_enrolled,
+                                           .charged = on_charged};

@@ -17,7 +17,8 @@ static struct queue_candidates *of_queue(struct sched *sched, queue_id queue)
     return &sched->candidates.of_queue[queue];
 }
 
-void candidates_forget(struct sched *sched, uint32_t slot)
+/* The job's holdings, their phases, its evictions or its saved work changed. */
+static void candidates_forget(struct sched *sched, uint32_t slot)
 {
     struct queue_candidates *candidates = of_queue(sched, sched->jobs.jobs[slot].queue);
     if (slot < sched->candidates.job_capacity)
@@ -27,8 +28,9 @@ void candidates_forget(struct sched *sched, uint32_t slot)
     candidates->is_floor_known = false;
 }
 
-void candidates_list(struct sched *sched, uint32_t slot, bool is_listed)
+static void candidates_list(struct sched *sched, void *own, uint32_t slot, bool is_listed)
 {
+    (void)own;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct queue_candidates *candidates = of_queue(sched, job->queue);
     uint32_t t = 0;
@@ -234,9 +236,9 @@ static bool is_settled(const struct sched *sched, queue_id queue)
     return true;
 }
 
-const char *candidates_check(const struct sched *sched)
+static const char *candidates_check(const struct sched *sched, const void *own)
 {
-    uint32_t leaving = 0, leaving_firm = 0;
+    (void)own;
     for (queue_id q = 0; q < sched->tree.count && q < sched->candidates.queue_capacity; q++)
         if (!is_tallied(sched, q))
             return "the priorities of possible victims are miscounted";
@@ -246,26 +248,47 @@ const char *candidates_check(const struct sched *sched)
     for (uint32_t s = 0; s < sched->jobs.used; s++) {
         const struct sched_job *job = &sched->jobs.jobs[s];
         struct victim_candidate candidate;
-        for (uint32_t i = 0; i < job->holding_count && job->state != SJOB_NONE; i++) {
-            const bool is_leaving = sched_job_holding(job, i)->phase == HOLDING_LEAVING;
-            leaving += is_leaving;
-            leaving_firm += is_leaving && !sched->request_classes.at[job->request_class].is_preemptible;
-        }
         if (!job->is_listed || s >= sched->candidates.job_capacity || !sched->candidates.of_job[s].is_known)
             continue;
         read_candidate(sched, s, &candidate);
         if (!is_same(&candidate, &sched->candidates.of_job[s]))
             return "a possible victim is not as its card says";
     }
-    return leaving == sched->lists.leaving_count && leaving_firm == sched->lists.leaving_firm_count
-               ? NULL
-               : "holdings on their way out are miscounted";
+    return NULL;
 }
 
-void candidates_release(struct sched *sched)
+/* ---- Events ---- */
+
+static void *candidates_init(struct sched *sched)
 {
+    return sched->policy.preemption->evicts ? &sched->candidates : NULL;
+}
+
+static void candidates_release(struct sched *sched, void *own)
+{
+    (void)own;
     for (size_t q = 0; q < sched->candidates.queue_capacity; q++)
         mem_free(sched->candidates.of_queue[q].tallies);
     mem_free(sched->candidates.of_job);
     mem_free(sched->candidates.of_queue);
 }
+
+static void on_change(struct sched *sched, void *own, uint32_t slot)
+{
+    (void)own;
+    candidates_forget(sched, slot);
+}
+
+static void on_started(struct sched *sched, void *own, uint32_t slot, time_ns at)
+{
+    (void)own, (void)at;
+    candidates_forget(sched, slot);
+}
+
+const struct observer candidates_observer = {.init = candidates_init,
+                                             .release = candidates_release,
+                                             .check = candidates_check,
+                                             .started = on_started,
+                                             .saved = on_change,
+                                             .listed = candidates_list,
+                                             .settled = on_change};

@@ -55,8 +55,6 @@ struct candidates {
     uint64_t changes; /* counts the changes of all versions in this process */
 };
 
-/* The job's holdings, their phases, its evictions or its saved work changed. */
-void candidates_forget(struct sched *sched, uint32_t slot);
 /* The candidate of a job that holds something; valid until the next call. */
 struct victim_candidate *candidates_get(struct sched *sched, uint32_t slot);
 /* The grace period for saving its work when it is evicted: the job's request, at most what the policy grants. 0: the
@@ -66,8 +64,6 @@ struct preemption_cost candidates_cost(struct victim_candidate *candidate, time_
 /* The run time since its work was last saved. */
 time_ns candidates_unsaved(struct victim_candidate *candidate, time_ns now);
 
-/* The job becomes a possible victim, or stops being one. */
-void candidates_list(struct sched *sched, uint32_t slot, bool is_listed);
 /* Is there a possible victim of lower priority in the queue?  O(distinct priorities). */
 bool candidates_has_lower(const struct sched *sched, queue_id queue, int32_t priority);
 /* How often the candidates of the queue were added to or changed. */
@@ -80,7 +76,5 @@ void candidates_set_settled(struct sched *sched, queue_id queue);
  * while nothing changed. */
 int64_t candidates_floor(struct sched *sched, queue_id queue);
 void candidates_refloor(struct sched *sched, queue_id queue); /* the floor may have risen */
-void candidates_release(struct sched *sched);
-const char *candidates_check(const struct sched *sched); /* NULL: the records agree with the jobs */
 
 #endif

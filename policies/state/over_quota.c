@@ -79,3 +79,19 @@ bool sched_is_entitled(const struct sched *sched, uint32_t slot)
 {
     return sched_owed_by(sched, slot) == QUEUE_NONE;
 }
+
+/* ---- Events ---- */
+
+static void *over_quota_init(struct sched *sched)
+{
+    return sched->headroom.owners_milli > 0 ? &sched->headroom : NULL;
+}
+
+static void over_quota_meet_head(struct sched *sched, void *own, uint32_t class_queue)
+{
+    (void)own;
+    if (sched->pending.class_queues[class_queue].count > 0)
+        over_quota_find(sched, class_queue);
+}
+
+const struct observer over_quota_observer = {.init = over_quota_init, .new_head = over_quota_meet_head};

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "policies/state/sched_state.h"
+
 static uint32_t *nodes_with(const struct preemption_bound *preemption_bound, uint32_t type, uint32_t room)
 {
     return &preemption_bound->by_room[type * (NODE_GPUS_MAX + 1) + room];
@@ -59,3 +61,31 @@ bool preemption_bound_suffices(const struct preemption_bound *preemption_bound, 
     }
     return true;
 }
+
+/* ---- Events ---- */
+
+static void *on_init(struct sched *sched)
+{
+    if (!sched->policy.preemption->evicts)
+        return NULL;
+    preemption_bound_init(&sched->preemption_bound, sched->cluster);
+    sched->ledger->room = sched->preemption_bound.room;
+    return &sched->preemption_bound;
+}
+
+static void on_release(struct sched *sched, void *own)
+{
+    (void)sched;
+    preemption_bound_release(own);
+}
+
+/* A piece of a job that is never evicted lowers what evictions can free on the node. */
+static void on_held(struct sched *sched, void *own, const struct sched_job *job, const struct piece *piece, int sign)
+{
+    if (sched_request_class(sched, job)->is_preemptible)
+        return;
+    preemption_bound_change(own, sched->cluster, piece, sign);
+    ledger_note_change(sched->ledger, piece->node);
+}
+
+const struct observer preemption_bound_observer = {.init = on_init, .release = on_release, .held = on_held};

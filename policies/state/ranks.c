@@ -3,7 +3,6 @@
 
 #include "policies/order/order.h"
 #include "policies/state/accounts.h"
-#include "policies/state/listeners.h"
 #include "policies/state/ranks.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"

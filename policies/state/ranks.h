@@ -32,5 +32,7 @@ void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill, uint6
 void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill, const int64_t more[QUEUE_SUM_COUNT],
                      uint64_t rank[ORDER_CHAIN_MAX]);
 void sched_rank_all(struct sched *sched);
+/* All that an order policy may read of the job. */
+void sched_view(struct sched *sched, uint32_t slot, struct order_view *view);
 
 #endif

@@ -143,8 +143,10 @@ static void fall_asleep(struct sched *sched, uint32_t class_queue, enum plan_kin
     }
 }
 
-void retry_queue_note(struct sched *sched, uint32_t class_queue)
+/* A job has joined the class queue. */
+static void retry_queues_note(struct sched *sched, void *own, uint32_t class_queue)
 {
+    (void)own;
     for (int k = 0; k < PLAN_KIND_COUNT; k++) {
         struct plan_memo *memo = memo_of(sched, class_queue, (enum plan_kind)k);
         if (memo->state != MEMO_ABSENT || !sched->retry_queues[k].is_used)
@@ -337,19 +339,6 @@ void sched_void_memos(struct sched *sched)
     }
 }
 
-void retry_queue_release(struct sched *sched)
-{
-    for (int k = 0; k < PLAN_KIND_COUNT; k++) {
-        struct retry_queue *retry_queue = &sched->retry_queues[k];
-        mem_free(retry_queue->awake);
-        mem_free(retry_queue->by_change.at);
-        mem_free(retry_queue->by_time.at);
-        mem_free(retry_queue->expectant);
-        id_marks_release(&retry_queue->noted);
-    }
-}
-
-/* The capacity decides when stale entries are removed, so it is saved. */
 /* The most entries that a heap may have room for, stale ones included, for each class queue. */
 enum { HEAP_ROOM_MAX = 1024 };
 
@@ -369,3 +358,35 @@ bool plan_may_ask(const struct sched *sched, uint32_t class_queue_id, enum plan_
         return false;
     return !sched->pending.is_strict || pending_first(&sched->pending, class_queue->leaf_queue) == class_queue_id;
 }
+
+/* ---- Events ---- */
+
+static void *retry_queues_init(struct sched *sched)
+{
+    return sched->policy.preemption->evicts ? sched->retry_queues : NULL;
+}
+
+static void retry_queues_release(struct sched *sched, void *own)
+{
+    (void)own;
+    for (int k = 0; k < PLAN_KIND_COUNT; k++) {
+        struct retry_queue *retry_queue = &sched->retry_queues[k];
+        mem_free(retry_queue->awake);
+        mem_free(retry_queue->by_change.at);
+        mem_free(retry_queue->by_time.at);
+        mem_free(retry_queue->expectant);
+        id_marks_release(&retry_queue->noted);
+    }
+}
+
+static void retry_queues_meet_head(struct sched *sched, void *own, uint32_t class_queue)
+{
+    (void)own;
+    retry_queue_new_head(sched, class_queue);
+}
+
+const struct observer retry_queues_observer = {.init = retry_queues_init,
+                                               .release = retry_queues_release,
+                                               .check = retry_queues_check,
+                                               .queued = retry_queues_note,
+                                               .new_head = retry_queues_meet_head};

@@ -43,7 +43,6 @@ struct retry_queue { /* of one kind of plan; see retry_queue.c */
 
 /* Does the policy make plans of this kind? */
 void retry_queue_use(struct sched *sched, enum plan_kind kind, bool is_used);
-void retry_queue_note(struct sched *sched, uint32_t class_queue); /* a job has joined the class queue */
 
 /* What a failed plan knows of the next attempt. */
 struct plan_failure {
@@ -79,8 +78,7 @@ bool retry_queue_is_due(const struct sched *sched, const struct plan_memo *memo)
 time_ns retry_queue_eligible_at(struct sched *sched, enum plan_kind kind);
 /* A plan that failed may succeed now: clear every memo's back-off and wake all class queues. */
 void sched_void_memos(struct sched *sched);
-void retry_queue_release(struct sched *sched);
-const char *retry_queue_check(const struct sched *sched); /* NULL: its laws hold */
+const char *retry_queues_check(const struct sched *sched, const void *own); /* NULL: their laws hold */
 /* May the head of the class queue ask for such a plan?  Its class queue must be closed, by lack of space or of quota
  * that victims could release; under strict order it must also be the first of its leaf queue. */
 bool plan_may_ask(const struct sched *sched, uint32_t class_queue, enum plan_kind kind);

@@ -55,9 +55,10 @@ static void *own_state(struct run_times *times, struct run_teacher teacher)
 
 /* ---- Facts ---- */
 
-void run_times_enroll(struct sched *sched, uint32_t slot)
+static void run_times_enroll(struct sched *sched, void *own, uint32_t slot, const struct job *job)
 {
-    struct run_times *times = &sched->run_times;
+    struct run_times *times = own;
+    (void)sched, (void)job;
     MEM_GROW(times->runs, times->run_capacity, (size_t)slot + 1);
     times->runs[slot] = (struct run){.since = TIME_NEVER};
 }
@@ -74,9 +75,10 @@ static time_ns predict(const struct sched *sched, uint32_t user, uint32_t reques
     return predicted;
 }
 
-void run_times_expect(struct sched *sched, uint32_t slot)
+static void run_times_expect(struct sched *sched, void *own, uint32_t slot)
 {
-    struct run *run = &sched->run_times.runs[slot];
+    const struct run_times *times = own;
+    struct run *run = &times->runs[slot];
     const struct job_facts *facts = &sched->jobs.facts[slot];
     const uint32_t request_class = sched->jobs.jobs[slot].request_class;
     if (run->estimate != 0)
@@ -89,9 +91,11 @@ void run_times_expect(struct sched *sched, uint32_t slot)
     run->estimate = estimate > 0 ? estimate : 1;
 }
 
-void run_times_started(struct sched *sched, uint32_t slot, time_ns at)
+static void run_times_started(struct sched *sched, void *own, uint32_t slot, time_ns at)
 {
-    struct run *run = &sched->run_times.runs[slot];
+    const struct run_times *times = own;
+    struct run *run = &times->runs[slot];
+    run_times_expect(sched, own, slot); /* an adopted job never waited */
     if (run->since == TIME_NEVER)
         run->since = at;
 }
@@ -106,21 +110,24 @@ static time_ns safe_until(const struct job_facts *facts, time_ns since, time_ns 
     return interval > 0 ? now - (now - since) % interval : since;
 }
 
-void run_times_interrupted(struct sched *sched, uint32_t slot, bool is_saved)
+/* If the job has lost all its holdings, it will start again. */
+static void run_times_left(struct sched *sched, void *own, uint32_t slot, bool is_saved)
 {
-    struct run *run = &sched->run_times.runs[slot];
-    if (run->since == TIME_NEVER)
+    const struct run_times *times = own;
+    struct run *run = &times->runs[slot];
+    if (run->since == TIME_NEVER || sched->jobs.jobs[slot].is_booked)
         return;
     time_ns until = is_saved ? sched->now : safe_until(&sched->jobs.facts[slot], run->since, sched->now);
     run->kept += until - run->since;
     run->since = TIME_NEVER;
 }
 
-void run_times_ended(struct sched *sched, uint32_t slot)
+static void run_times_end(struct sched *sched, void *own, uint32_t slot, bool will_retry)
 {
-    const struct run *run = &sched->run_times.runs[slot];
+    struct run_times *times = own;
+    const struct run *run = &times->runs[slot];
     const uint32_t user = sched->jobs.facts[slot].user, request_class = sched->jobs.jobs[slot].request_class;
-    if (run->since == TIME_NEVER)
+    if (run->since == TIME_NEVER || will_retry)
         return;
     const time_ns ran = run->kept + sched->now - run->since;
     const struct run_teacher teachers[] = {{RUN_EVERYBODY, request_class},
@@ -128,25 +135,36 @@ void run_times_ended(struct sched *sched, uint32_t slot)
                                            {user, request_class},
                                            {user, RUN_ANY_REQUEST_CLASS}};
     for (size_t t = 0; t < (user != NAMES_NONE ? 4 : 2); t++)
-        sched->policy.estimate->note_run(own_state(&sched->run_times, teachers[t]), ran > 0 ? ran : 1);
+        sched->policy.estimate->note_run(own_state(times, teachers[t]), ran > 0 ? ran : 1);
 }
 
 /* ---- Initialisation ---- */
 
-void run_times_init(struct sched *sched)
+static void *run_times_init(struct sched *sched)
 {
     struct run_times *times = &sched->run_times;
     times->is_used = sched->policy.estimate->state_size > 0 && sched->policy.backfill->overtakes;
     if (!times->is_used)
-        return;
+        return NULL;
     times->state_words = (sched->policy.estimate->state_size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
     rehash(times, SLOTS_MIN);
+    return times;
 }
 
-void run_times_release(struct run_times *times)
+static void run_times_release(struct sched *sched, void *own)
 {
+    struct run_times *times = own;
+    (void)sched;
     mem_free(times->runs);
     mem_free(times->teachers);
     mem_free(times->states);
     mem_free(times->slots);
 }
+
+const struct observer run_times_observer = {.init = run_times_init,
+                                            .release = run_times_release,
+                                            .enrolled = run_times_enroll,
+                                            .waiting = run_times_expect,
+                                            .started = run_times_started,
+                                            .left = run_times_left,
+                                            .ends = run_times_end};

@@ -1,8 +1,7 @@
 /* policies/state/run_times.h -- run times of jobs, and the predictions of an estimate policy that learns from them
  * (policies/estimate).
  *
- * Part of the scheduler's inside.  Kept only where the policy learns and some policy plans in time; else only a flag is
- * checked.
+ * Part of the scheduler's inside.  Kept only where the policy learns and some policy plans in time.
  *
  * Words.  A run is a job from the confirmation of its START to its end, over all its attempts, counted by the work that
  * is kept.  An attempt that was evicted, or failed and is tried again, counts as far as its work was saved: all of it
@@ -21,10 +20,7 @@
  *  - Each attempt is planned with the whole estimate.  The world decides where a job resumes, and so how much of it is
  *    left.
  *
- *   run_times_enroll(sched, slot);       submitted
- *   run_times_expect(sched, slot);       each time that it begins to wait
- *   run_times_started(sched, slot, now); run_times_interrupted(sched, slot, false, now); ...
- *   run_times_ended(sched, slot);        for good
+ * An observer (policies/state/observer.h).  Each event costs O(1).
  */
 #ifndef POLICIES_STATE_RUN_TIMES_H
 #define POLICIES_STATE_RUN_TIMES_H
@@ -34,8 +30,6 @@
 #include <stdint.h>
 
 #include "base/time.h"
-
-struct sched;
 
 struct run {          /* of a job alive */
     time_ns estimate; /* the estimate in use; 0: not made yet; TIME_NEVER: unknown */
@@ -61,16 +55,5 @@ struct run_times {
     uint32_t *slots; /* hash table: index of a teacher + 1; 0: empty */
     size_t slot_count;
 };
-
-void run_times_init(struct sched *sched); /* by its policy */
-void run_times_release(struct run_times *times);
-
-/* The functions below are called only if run_times.is_used.  Each is O(1). */
-void run_times_enroll(struct sched *sched, uint32_t slot);
-void run_times_expect(struct sched *sched, uint32_t slot);
-void run_times_started(struct sched *sched, uint32_t slot, time_ns at);
-/* The job lost all its holdings and will start again.  is_saved: with all its work. */
-void run_times_interrupted(struct sched *sched, uint32_t slot, bool is_saved);
-void run_times_ended(struct sched *sched, uint32_t slot);
 
 #endif

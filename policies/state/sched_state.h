@@ -9,10 +9,8 @@
 #include "policies/gang/gang.h"
 #include "policies/jobs/job_table.h"
 #include "policies/jobs/request_class.h"
-#include "policies/jobs/warm.h"
 #include "policies/ledger/ledger.h"
 #include "policies/placement/placement.h"
-#include "policies/placement/traffic.h"
 #include "policies/policy_config.h"
 #include "policies/preemption/preemption.h"
 #include "policies/queues/pending.h"
@@ -25,18 +23,17 @@
 #include "policies/state/claims.h"
 #include "policies/state/decided.h"
 #include "policies/state/job_lists.h"
+#include "policies/state/observer.h"
 #include "policies/state/policy_owns.h"
 #include "policies/state/preemption_bound.h"
 #include "policies/state/ranks.h"
 #include "policies/state/retry_queue.h"
 #include "policies/state/run_times.h"
-#include "policies/state/typical.h"
 #include "policies/state/victim_lists.h"
 
 struct eligible_books;
 struct eviction_state;
 struct planned_start_book;
-struct hoarder_book;
 struct move_log;
 struct node_search_scratch;
 struct overtake_scratch;
@@ -51,15 +48,6 @@ struct headroom { /* in amounts of this cluster */
     uint16_t node_gpus; /* of its largest node */
     bool is_kept;       /* one of the fields above is not 0 */
     bool is_by_queue;   /* in one line over all queues: jobs in quota and over quota are in other class queues */
-};
-
-/* Functions of a room above booking that booking calls; NULL: not needed. */
-struct booking_listener {
-    void (*starts)(struct sched *sched, uint32_t slot);               /* its first START is decided */
-    void (*settles)(struct sched *sched, uint32_t slot);              /* its holdings have changed */
-    void (*leaves)(struct sched *sched, uint32_t slot, node_id node); /* a piece of it is released for good */
-    void (*unwaits)(struct sched *sched, uint32_t slot);              /* it no longer waits */
-    void (*forgets)(struct sched *sched, uint32_t slot);              /* it holds nothing, and is forgotten */
 };
 
 /* Times of a quota policy that moves with time. */
@@ -106,7 +94,6 @@ struct sched {
     struct policy_config policy;   /* constant */
     const struct cluster *cluster; /* constant */
     struct queue_selection_scratch queue_selection;
-    struct warm warm; /* when the policy has a warm_weight */
 
     /* ---- state ---- */
     struct ledger *empty;     /* an empty cluster, to see what can ever fit; NULL until needed */
@@ -117,7 +104,6 @@ struct sched {
     struct waits waits;
     struct headroom headroom;
     struct run_times run_times;               /* where the estimate policy learns */
-    struct typical_book typical;              /* where the placement policy needs the typical jobs */
     struct preemption_bound preemption_bound; /* when the policy evicts */
     struct retry_queue retry_queues[PLAN_KIND_COUNT];
     struct policy_owns own; /* of plug-ins that the policy uses */
@@ -131,7 +117,6 @@ struct sched {
     struct job_lists lists;
     struct decided decided;
     struct quota_advance quota_advance;
-    struct traffic traffic; /* when the placement policy compares places */
     struct eligible_books *eligible;
     struct refused_facts refused;
     bool trusts_jobs; /* writer: cycle */
@@ -146,7 +131,6 @@ struct sched {
     /* ---- reservation ---- */
     bool overtakes; /* jobs may overtake in a class queue that stops: policies/reservation/overtake.c */
     bool reserves;  /* jobs may be delayed where class queues are skipped: policies/reservation/reserve.c */
-    struct booking_listener listener;
     struct planned_start_book *planned_starts;
     struct overtake_scratch *overtake;
 
@@ -156,10 +140,8 @@ struct sched {
     /* ---- repartition ---- */
     struct repartition_book *repartitions; /* when the policy cuts GPUs anew */
 
-    /* ---- hoarders ---- */
-    struct hoarder_book *hoarders; /* when the policy watches for idle jobs */
-
     /* ---- cycle ---- */
+    struct observers observers;
     uint64_t cycle;  /* its number */
     uint64_t starts; /* confirmed */
     struct rest rest;

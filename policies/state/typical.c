@@ -36,8 +36,9 @@ void typical_learn(struct typical_book *book, struct ledger *ledger, const struc
     publish(book, ledger);
 }
 
-void typical_tell(struct typical_book *book, struct ledger *ledger, struct node_asks *asks,
-                  const struct job_group *kinds, uint32_t kind_count)
+/* Kinds of members, `count` of each; these are the typical jobs.  asks: keeps what they request of nodes. */
+static void typical_tell(struct typical_book *book, struct ledger *ledger, struct node_asks *asks,
+                         const struct job_group *kinds, uint32_t kind_count)
 {
     struct typical_jobs *typical = &book->typical;
     double members = 0;
@@ -53,14 +54,36 @@ void typical_tell(struct typical_book *book, struct ledger *ledger, struct node_
     publish(book, ledger);
 }
 
-void typical_init(struct typical_book *book, const struct policy_config *policy)
-{
-    book->is_used = policy_uses_typical(policy);
-}
-
 void typical_release(struct typical_book *book)
 {
     member_kinds_release(&book->kinds);
     mem_free(book->kind_of);
     mem_free(book->typical.jobs);
 }
+
+/* ---- Events ---- */
+
+static void *on_init(struct sched *sched)
+{
+    return policy_uses_typical(&sched->policy) ? mem_zalloc(1, sizeof(struct typical_book)) : NULL;
+}
+
+static void on_release(struct sched *sched, void *own)
+{
+    (void)sched;
+    typical_release(own);
+    mem_free(own);
+}
+
+static void on_asked(struct sched *sched, void *own, uint32_t request_class)
+{
+    typical_learn(own, sched->ledger, &sched->request_classes, request_class);
+}
+
+static void on_told(struct sched *sched, void *own, const struct job_group *kinds, uint32_t kind_count)
+{
+    typical_tell(own, sched->ledger, &sched->request_classes.asks, kinds, kind_count);
+}
+
+const struct observer typical_observer = {
+    .init = on_init, .release = on_release, .asked = on_asked, .typical_told = on_told};

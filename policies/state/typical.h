@@ -17,10 +17,7 @@
 
 struct request_class_table;
 
-struct policy_config;
-
 struct typical_book {
-    bool is_used;
     bool is_told; /* nothing is learned */
     struct member_kinds kinds;
     uint32_t *kind_of; /* by request class: kind of its first group, plus 1; 0: not looked up yet */
@@ -31,10 +28,6 @@ struct typical_book {
 
 void typical_learn(struct typical_book *book, struct ledger *ledger, const struct request_class_table *request_classes,
                    uint32_t request_class);
-/* Kinds of members, `count` of each; these are the typical jobs.  asks: keeps what they request of nodes. */
-void typical_tell(struct typical_book *book, struct ledger *ledger, struct node_asks *asks,
-                  const struct job_group *kinds, uint32_t kind_count);
-void typical_init(struct typical_book *book, const struct policy_config *policy); /* is it used? */
 void typical_release(struct typical_book *book);
 
 #endif

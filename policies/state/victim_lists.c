@@ -5,20 +5,22 @@
 
 #include "policies/state/sched_state.h"
 
-void victim_lists_init(struct sched *sched)
+static void *victim_lists_init(struct sched *sched)
 {
     const struct policy_config *policy = &sched->policy;
     sched->victim_lists.are_kept = policy->preemption->evicts && policy->preempt.victim_key_count == 0 &&
                                    (policy->preempt.by_queue || policy->quota->is_flat) &&
                                    policy->quota->rounds == NULL;
+    return sched->victim_lists.are_kept ? &sched->victim_lists : NULL;
 }
 
-void victim_lists_release(struct victim_lists *lists)
+static void victim_lists_release(struct sched *sched, void *own)
 {
+    struct victim_lists *lists = own;
+    (void)sched;
     for (size_t q = 0; q < lists->queue_capacity; q++)
         mem_free(lists->of_queue[q].slots);
     mem_free(lists->of_queue);
-    *lists = (struct victim_lists){0};
 }
 
 /* The queue whose list holds the jobs of this queue. */
@@ -78,10 +80,11 @@ void victim_lists_remove(struct sched *sched, uint32_t slot)
     list->count--;
 }
 
-const char *victim_lists_check(const struct sched *sched)
+static const char *victim_lists_check(const struct sched *sched, const void *own)
 {
+    (void)own;
     uint32_t listed = 0, counted = 0;
-    for (queue_id q = 0; q < sched->tree.count && sched->victim_lists.are_kept; q++) {
+    for (queue_id q = 0; q < sched->tree.count; q++) {
         listed += sched->lists.running[q].count;
         if (list_of(sched, q) != q)
             continue;
@@ -97,3 +100,17 @@ const char *victim_lists_check(const struct sched *sched)
     }
     return listed == counted ? NULL : "a list of possible victims has lost a job, or has one too many";
 }
+
+static void victim_lists_turn(struct sched *sched, void *own, uint32_t slot, bool is_listed)
+{
+    (void)own;
+    if (is_listed)
+        victim_lists_add(sched, slot);
+    else
+        victim_lists_remove(sched, slot);
+}
+
+const struct observer victim_lists_observer = {.init = victim_lists_init,
+                                               .release = victim_lists_release,
+                                               .check = victim_lists_check,
+                                               .listed = victim_lists_turn};

@@ -37,10 +37,6 @@ struct victim_lists {
     size_t queue_capacity;
 };
 
-/* Called once, when the policy is known. */
-void victim_lists_init(struct sched *sched);
-void victim_lists_release(struct victim_lists *lists);
-
 /* Add a job that has become a possible victim; remove one that is a possible victim no more.  The caller also removes a
  * possible victim before its ranks change, and adds it again afterwards: removal finds the job by its old ranks. */
 void victim_lists_add(struct sched *sched, uint32_t slot);
@@ -50,7 +46,5 @@ void victim_lists_remove(struct sched *sched, uint32_t slot);
 struct victim_list victim_lists_of(const struct sched *sched, queue_id queue);
 /* The index of the first job that the order puts behind the preemptor; the list's count: there is none. */
 uint32_t victim_lists_behind(const struct sched *sched, queue_id queue, uint32_t preemptor);
-
-const char *victim_lists_check(const struct sched *sched); /* NULL: the law holds */
 
 #endif

@@ -132,7 +132,7 @@ file_breaks() { # file, text in the message, rule, body
     rm "$1"
 }
 
-for rule in includes headers writers texts sizes; do
+for rule in includes headers writers observers texts sizes; do
     passes $rule
 done
 passes symbols objects
@@ -205,6 +205,19 @@ printf '%s\n' 'bool f(struct sched *sched)
 }' >policies/cycle/writes.c
 passes writers
 rm -r policies/state policies/order/writes.c policies/cycle/writes.c
+
+# Observers: each has a row, below those that it names.
+printf '    ROW(%s) \\\n' 'early, ""' 'late, "early"' >policies/cycle/observers.c
+printf 'const struct observer %s_observer = {0};\n' early late >policies/order/observers.c
+passes observers
+file_breaks policies/order/more.c 'the observer more has no row' observers 'const struct observer more_observer = {0};'
+rm policies/order/observers.c
+printf 'const struct observer late_observer = {0};\n' >policies/order/late.c
+finds policies/cycle/observers.c:1 'there is no observer early' observers
+printf 'const struct observer early_observer = {0};\n' >policies/order/early.c
+printf '    ROW(%s) \\\n' 'late, "early"' 'early, ""' >policies/cycle/observers.c
+finds policies/cycle/observers.c:1 'no row of early stands above that of late' observers
+rm policies/cycle/observers.c policies/order/early.c policies/order/late.c
 
 file_breaks reports/deep.c 'reports may not include sim/engine.h' includes '#include "sim/engine.h"'
 file_breaks reports/deep.c 'reports may not include policies/sched.h' includes '#include "policies/sched.h"'

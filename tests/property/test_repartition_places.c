@@ -11,7 +11,6 @@
 #include "policies/policy_config.h"
 #include "policies/repartition/repartition_book.h"
 #include "policies/repartition/repartition_places.h"
-#include "policies/repartition/repartitions.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
 #include "tests/support/lawful.h"

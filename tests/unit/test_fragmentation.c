@@ -70,7 +70,7 @@ TEST(most_of_those_that_came_are_typical)
 {
     struct cluster *cluster = cluster_uniform_new(2, 4);
     struct ledger *ledger = ledger_new(cluster);
-    struct typical_book book = {.is_used = true};
+    struct typical_book book = {0};
     struct request_class_table request_classes;
     request_class_table_init(&request_classes);
     for (uint32_t i = 0; i < 4; i++)

@@ -1,5 +1,6 @@
-/* policies/cycle/check.c, retry_queue_check.c, candidates_check: each book is broken in turn, and that is noticed.  The
- * other tests ask sched_check whether the scheduler keeps its books; here it is asked whether it would tell. */
+/* policies/cycle/check.c, and the checks of retry queues and candidates: each book is broken in turn, and that is
+ * noticed.  The other tests ask sched_check whether the scheduler keeps its books; here it is asked whether it would
+ * tell. */
 #include "tests/support/test.h"
 
 #include "policies/allocate/allocate.h"

@@ -1,4 +1,4 @@
-/* policies/cycle/retry_queue_check.c -- checks the laws of policies/state/retry_queue.c by plain scans: every sleeping
+/* policies/state/retry_queue_check.c -- checks the laws of policies/state/retry_queue.c by plain scans: every sleeping
  * class queue will be woken.
  *
  * A class queue with jobs is awake and once in the list, or asleep with one entry for each event that may wake it.
@@ -82,10 +82,11 @@ static const char *check_retry_queue(const struct sched *sched, enum plan_kind k
     return broken;
 }
 
-const char *retry_queue_check(const struct sched *sched)
+const char *retry_queues_check(const struct sched *sched, const void *own)
 {
     struct arena arena = {0};
     const char *broken = NULL;
+    (void)own;
     for (int k = 0; k < PLAN_KIND_COUNT && broken == NULL; k++)
         broken = check_retry_queue(sched, (enum plan_kind)k, &arena);
     arena_release(&arena);
