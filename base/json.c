@@ -176,30 +176,6 @@ bool json_value_is_typed(const struct json_value *value)
     return is_typed;
 }
 
-const char *json_value_file(const struct json_value *value, const char *role)
-{
-    const struct json_gate *gate = value->doc->gate;
-    json_hear(value, &(struct json_ask){.question = JSON_ASK_FILE});
-    if (value->node == NULL) {
-        json_hear(value, &(struct json_ask){.question = JSON_ASK_STRING});
-        return NULL;
-    }
-    const char *path = json_value_string(value);
-    if (error_is(*value->error) || gate == NULL)
-        return path;
-    struct error error = gate->on_file(gate->self, role, json_value_is_typed(value), &path);
-    if (!error_is(error) && path != json_string_value(value->node) && json_string_set(value->node, path) != 0)
-        error = error_new(value->doc->kind, "the path of the file is not UTF-8");
-    if (!error_is(error))
-        return json_string_value(value->node);
-    json_fail(value, "%s", error_message(&error));
-    value->error->kind = error.kind;
-    if (error_hint(&error)[0] != '\0')
-        error_set_hint(value->error, "%s", error_hint(&error));
-    error_release(&error);
-    return "";
-}
-
 bool json_fail_at(const struct json_value *value, const char *key, const char *format, va_list arguments)
 {
     if (error_is(*value->error))
@@ -274,6 +250,57 @@ void json_name_value(struct buffer *out, const struct json_value *value)
         buffer_format(out, "[%zu]", at->index);
     }
     buffer_char(out, '\'');
+}
+
+/* A string as JSON, cut after a whole character. */
+static void describe_string(struct buffer *out, struct text text)
+{
+    enum { SHOWN_BYTES_MAX = 40 };
+    size_t bytes = 0;
+    while (bytes < text.length) {
+        size_t next = text_utf8_bytes((struct text){text.at + bytes, text.length - bytes});
+        if (next == 0 || bytes + next > SHOWN_BYTES_MAX)
+            break;
+        bytes += next;
+    }
+    bool is_cut = bytes < text.length;
+    buffer_json(out, (struct text){text.at, bytes});
+    if (is_cut)
+        buffer_string(out, "...");
+}
+
+void json_describe(struct buffer *out, const json_t *node)
+{
+    if (node == NULL) {
+        buffer_string(out, "nothing");
+        return;
+    }
+    switch (json_typeof(node)) {
+    case JSON_OBJECT:
+        buffer_string(out, "an object");
+        break;
+    case JSON_ARRAY:
+        buffer_string(out, "an array");
+        break;
+    case JSON_STRING:
+        describe_string(out, (struct text){json_string_value(node), json_string_length(node)});
+        break;
+    case JSON_INTEGER:
+        buffer_int(out, json_integer_value(node));
+        break;
+    case JSON_REAL:
+        buffer_double(out, json_real_value(node));
+        break;
+    case JSON_TRUE:
+        buffer_string(out, "true");
+        break;
+    case JSON_FALSE:
+        buffer_string(out, "false");
+        break;
+    case JSON_NULL:
+        buffer_string(out, "null");
+        break;
+    }
 }
 
 static void fail_wrong_container(const struct json_value *value, const char *what)

@@ -208,6 +208,11 @@ static void fill_links(const struct metrics *metrics, double *value)
     value[METRIC_GANG_LINK_GB_PER_S_MEAN] = sum;
 }
 
+time_ns metrics_until(const struct run_facts *facts)
+{
+    return facts->measured_until > 0 ? facts->measured_until : facts->end;
+}
+
 static void fill_cost(const struct metrics *metrics, const struct tally *tally, double *value)
 {
     const struct run_facts *facts = &metrics->facts;
@@ -334,12 +339,11 @@ static void write_group(const struct metric *metrics, size_t count, const char *
 /* "arrived_pct": {"1": {"allocation_ratio": ...}, ...}; only if the workload fills the cluster. */
 static void write_arrived(const struct metrics *metrics, struct buffer *out)
 {
-    size_t count;
-    const struct arrived_row *rows = metrics_arrived(metrics, &count);
-    if (count == 0)
+    const struct arrived_row *rows = metrics->arrived;
+    if (metrics->arrived_count == 0)
         return;
     buffer_string(out, ",\n \"" METRICS_ARRIVED "\": {");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < metrics->arrived_count; i++) {
         struct metric values[] = {metric_table[METRIC_ALLOCATION_RATIO], metric_table[METRIC_FGD_FRAGMENTATION_RATIO]};
         values[0].value = rows[i].allocation_ratio;
         values[1].value = rows[i].fragmentation_ratio;

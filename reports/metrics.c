@@ -399,11 +399,6 @@ static struct integrals integrals_between(const struct integrals *a, const struc
     return integrals;
 }
 
-time_ns metrics_until(const struct run_facts *facts)
-{
-    return facts->measured_until > 0 ? facts->measured_until : facts->end;
-}
-
 /* The integrals at a time; after the last sample those of that sample. */
 static struct integrals integrals_at(const struct metrics *metrics, time_ns time)
 {

@@ -4,7 +4,6 @@
 #include "policies/booking/booking.h"
 
 #include "policies/eviction/plan_scratch.h"
-#include "policies/placement/domains.h"
 #include "policies/quota/cells_index.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
@@ -22,7 +21,7 @@ static const struct job_group *homely_group(const struct request_class *ask)
             return NULL;
         only = &ask->groups[g];
     }
-    return ask->tags != NULL || domains_are_asked(ask) ? NULL : only;
+    return ask->tags != NULL || request_class_asks_domains(ask) ? NULL : only;
 }
 
 /* *has_no_place: placement was tried and found no place; a lack of headroom does not count. */

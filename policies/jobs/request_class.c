@@ -431,3 +431,13 @@ struct space request_class_space(const struct request_class *request_class, cons
                           .mig = request->mig,
                           .mig_start = piece->mig_start};
 }
+
+bool request_class_asks_domains(const struct request_class *request_class)
+{
+    bool asks = request_class->topology.required != 0 || request_class->topology.preferred != 0;
+    for (uint32_t s = 0; s < request_class->set_count; s++)
+        asks |= request_class->sets[s].topology.required != 0 || request_class->sets[s].topology.preferred != 0;
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        asks |= request_class->groups[g].slice_members != 0;
+    return asks;
+}

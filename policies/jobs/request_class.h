@@ -158,6 +158,9 @@ uint64_t request_class_room_empty(const struct request *request, const struct cl
  * requires a level in one empty domain.  True is always right; for several groups false may be wrong. */
 bool request_class_can_never_fit(const struct request_class *request_class, const struct cluster *cluster, bool recuts);
 
+/* Is any level asked for, by the job, a set or slices? */
+bool request_class_asks_domains(const struct request_class *request_class);
+
 /* May members go wherever GPUs are free?  It has no domain, no set, no slices, no tags or rules, and no island that a
  * node could split. */
 bool request_class_goes_anywhere(const struct request_class *request_class, const struct cluster *cluster);

@@ -3,19 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-static int64_t *total_of(struct ledger *ledger, uint32_t which)
-{
-    return which == TOTAL_USED     ? &ledger->used_milli
-           : which == TOTAL_COMING ? &ledger->coming_milli
-                                   : &ledger->claimed_milli;
-}
-
-void ledger_note_change(struct ledger *ledger, node_id node)
-{
-    ledger->node_version[node]++;
-    ledger->changes[ledger->change_count++ & ledger->change_mask] = node;
-}
-
 static uint32_t *node_words(struct ledger *ledger, node_id node)
 {
     return (uint32_t *)&ledger->nodes[node];
@@ -119,15 +106,6 @@ void ledger_commit(struct ledger *ledger, size_t mark)
         ledger_tags_settle(ledger, false);
 }
 
-void ledger_add_total(struct ledger *ledger, enum total which, int64_t delta)
-{
-    if (delta == 0)
-        return;
-    int64_t *total = total_of(ledger, which);
-    log_word(ledger, TABLE_TOTAL, 0, which, (uint64_t)*total);
-    *total += delta;
-}
-
 static void set_gpu(struct ledger *ledger, node_id node, uint32_t gpu_index, struct gpu_cell after)
 {
     gpu_id gpu = ledger->cluster->nodes[node].first_gpu + gpu_index;
@@ -152,17 +130,6 @@ static void set_node_word(struct ledger *ledger, node_id node, uint32_t word, ui
         return;
     log_word(ledger, TABLE_NODE, node, word, words[word]);
     words[word] = value;
-}
-
-void ledger_note_growth(struct ledger *ledger, node_id node)
-{
-    if (ledger->mark_depth != 0)
-        return;
-    ledger->growth_count++;
-    if (ledger->is_grown[node])
-        return;
-    ledger->is_grown[node] = 1;
-    ledger->grown[ledger->grown_count++] = node;
 }
 
 struct split { /* free, coming, claimed of one resource of one GPU or node */
@@ -235,9 +202,9 @@ static void add_totals(struct ledger *ledger, const struct split *before, const 
 {
     int64_t coming = (int64_t)after->coming - before->coming;
     int64_t claimed = (int64_t)after->claimed - before->claimed;
-    ledger_add_total(ledger, TOTAL_COMING, coming);
-    ledger_add_total(ledger, TOTAL_CLAIMED, claimed);
-    ledger_add_total(ledger, TOTAL_USED, (int64_t)before->free - after->free - coming - claimed);
+    add_total(ledger, TOTAL_COMING, coming);
+    add_total(ledger, TOTAL_CLAIMED, claimed);
+    add_total(ledger, TOTAL_USED, (int64_t)before->free - after->free - coming - claimed);
 }
 
 static uint8_t with_bit(uint8_t bits, uint8_t bit, bool is_set)
@@ -413,7 +380,7 @@ static void foresee_node(struct ledger *ledger, node_id node)
         struct gpu_cell cell = ledger->gpus[first + i];
         if (cell.coming == 0)
             continue;
-        ledger_add_total(ledger, TOTAL_COMING, -(int64_t)cell.coming);
+        add_total(ledger, TOTAL_COMING, -(int64_t)cell.coming);
         cell.free = (uint16_t)(cell.free + cell.coming);
         cell.coming = 0;
         if (cell.free == GPU_MILLI && ledger->owner[first + i] != OWNER_NONE)

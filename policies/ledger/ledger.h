@@ -333,7 +333,11 @@ static inline uint16_t ledger_usable(const struct ledger *ledger, node_id node, 
 }
 
 /* Data of the node that the ledger borrows (`room`) has changed. */
-void ledger_note_change(struct ledger *ledger, node_id node);
+static inline void ledger_note_change(struct ledger *ledger, node_id node)
+{
+    ledger->node_version[node]++;
+    ledger->changes[ledger->change_count++ & ledger->change_mask] = node;
+}
 
 /* Cordoned, draining, down and absent nodes leave the index; their cells stay. */
 void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state);
@@ -349,7 +353,16 @@ static inline bool ledger_is_open(const struct ledger *ledger, node_id node)
 }
 
 /* Note that the node has more free space than before.  Does nothing in a trial. */
-void ledger_note_growth(struct ledger *ledger, node_id node);
+static inline void ledger_note_growth(struct ledger *ledger, node_id node)
+{
+    if (ledger->mark_depth != 0)
+        return;
+    ledger->growth_count++;
+    if (ledger->is_grown[node])
+        return;
+    ledger->is_grown[node] = 1;
+    ledger->grown[ledger->grown_count++] = node;
+}
 
 /* List the nodes whose free space grew outside of marks since the last call.  Borrowed until the next change. */
 uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes);

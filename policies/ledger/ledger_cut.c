@@ -189,7 +189,7 @@ void ledger_repartition(struct ledger *ledger, gpu_id gpu, const struct gpu_cut 
         cell.coming = GPU_MILLI;
     }
     set_cut(ledger, gpu, mig, cell, cut);
-    ledger_add_total(ledger, TOTAL_COMING, (int64_t)cell.coming - coming);
+    add_total(ledger, TOTAL_COMING, (int64_t)cell.coming - coming);
 }
 
 void ledger_made(struct ledger *ledger, gpu_id gpu)
@@ -218,8 +218,8 @@ void ledger_made(struct ledger *ledger, gpu_id gpu)
     cell.coming = (uint16_t)(cell.coming - comes);
     cell.claimed = (uint16_t)(cell.claimed - is_used);
     set_cut(ledger, gpu, mig, cell, &cut);
-    ledger_add_total(ledger, TOTAL_COMING, -(int64_t)comes);
-    ledger_add_total(ledger, TOTAL_CLAIMED, -(int64_t)is_used);
-    ledger_add_total(ledger, TOTAL_USED, is_used);
+    add_total(ledger, TOTAL_COMING, -(int64_t)comes);
+    add_total(ledger, TOTAL_CLAIMED, -(int64_t)is_used);
+    add_total(ledger, TOTAL_USED, is_used);
     ledger_note_growth(ledger, ledger->index->gpu_node[gpu]);
 }

@@ -34,6 +34,22 @@ static inline void log_word(struct ledger *ledger, enum table table, uint32_t el
         (struct ledger_entry){((uint32_t)table << LEDGER_TABLE_SHIFT) | element, word, old};
 }
 
+static inline int64_t *total_of(struct ledger *ledger, uint32_t which)
+{
+    return which == TOTAL_USED     ? &ledger->used_milli
+           : which == TOTAL_COMING ? &ledger->coming_milli
+                                   : &ledger->claimed_milli;
+}
+
+static inline void add_total(struct ledger *ledger, enum total which, int64_t delta)
+{
+    if (delta == 0)
+        return;
+    int64_t *total = total_of(ledger, which);
+    log_word(ledger, TABLE_TOTAL, 0, which, (uint64_t)*total);
+    *total += delta;
+}
+
 static inline uint64_t gpu_word(const struct gpu_cell *cell)
 {
     uint64_t word;
@@ -50,8 +66,6 @@ static inline void count_free(struct ledger *ledger, node_id node, int64_t milli
 
 /* What is not free on the node.  O(GPUs of the node). */
 int64_t ledger_node_taken(const struct ledger *ledger, node_id node);
-
-void ledger_add_total(struct ledger *ledger, enum total which, int64_t delta);
 
 /* Set the cells of a partitioned GPU, with a log entry. */
 void ledger_set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell);
@@ -72,9 +86,16 @@ void ledger_foresee_excess(struct ledger *ledger, node_id node);
 void ledger_undo_excess(struct ledger *ledger, gpu_id gpu, uint64_t old);
 bool ledger_is_alone(const struct ledger *ledger, const struct space *space);
 
+#define PLACE_NONE UINT32_MAX
+
 /* policies/ledger/ledger_tags.c: update the counts of tags when members come or go. */
 void ledger_move_tags(struct ledger *ledger, const struct space *space, enum move move);
 void ledger_undo_tag(struct ledger *ledger, uint32_t tag, const struct ledger_entry *entry);
+/* Add members of the space's job to the counts of its tags and rules: `stay` that stay, `present` that are present. */
+void ledger_tags_add(struct ledger *ledger, const struct space *space, int64_t stay, int64_t present);
+/* The place of the node at a level; PLACE_NONE: it is in none.  What is counted of a tag there. */
+uint32_t ledger_tags_place(const struct ledger *ledger, uint32_t level, node_id node);
+struct tag_count ledger_tags_at(const struct ledger *ledger, uint32_t tag, uint32_t place);
 void ledger_tags_settle(struct ledger *ledger, bool is_undone); /* a trial has ended */
 
 void ledger_undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entry *entry);

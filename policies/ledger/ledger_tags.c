@@ -1,12 +1,11 @@
-/* Tags and rules in the ledger; see policies/ledger/ledger_tags.h. */
+/* Members counted by tag; see policies/ledger/ledger_tags.h.  What rules make of the counts:
+ * policies/ledger/ledger_rules.c. */
 #include "policies/ledger/ledger_tags.h"
 
 #include <assert.h>
 
 #include "base/hash.h"
 #include "policies/ledger/ledger_inside.h"
-
-#define PLACE_NONE UINT32_MAX
 
 enum { WHICH_STAY, WHICH_PRESENT, WHICH_REFUSE, WHICH_COUNT }; /* as in struct tag_count */
 
@@ -43,7 +42,7 @@ void ledger_tags_free(struct ledger *ledger)
     ledger->tags = NULL;
 }
 
-static uint32_t place_of(const struct ledger *ledger, uint32_t level, node_id node)
+uint32_t ledger_tags_place(const struct ledger *ledger, uint32_t level, node_id node)
 {
     if (level == 0)
         return node;
@@ -53,7 +52,7 @@ static uint32_t place_of(const struct ledger *ledger, uint32_t level, node_id no
     return domain == DOMAIN_NONE ? PLACE_NONE : ledger->tags->level_first[level] + domain;
 }
 
-static struct tag_count count_of(const struct ledger *ledger, uint32_t tag, uint32_t place)
+struct tag_count ledger_tags_at(const struct ledger *ledger, uint32_t tag, uint32_t place)
 {
     const struct ledger_tags *tags = ledger->tags;
     if (tag >= tags->count || tags->tables[tag].at == NULL || place == PLACE_NONE)
@@ -96,13 +95,12 @@ void ledger_undo_tag(struct ledger *ledger, uint32_t tag, const struct ledger_en
         (uint32_t)entry->old;
 }
 
-/* Add members of the space's job to the counts of its tags and rules: `stay` that stay, `present` that are present. */
-static void count_members(struct ledger *ledger, const struct space *space, int64_t stay, int64_t present)
+void ledger_tags_add(struct ledger *ledger, const struct space *space, int64_t stay, int64_t present)
 {
     const struct job_tags *tags = space->tags;
     for (uint32_t t = 0; t < tags->tag_count; t++) {
         for (uint32_t level = 0; level <= ledger->cluster->level_count; level++) {
-            const uint32_t place = place_of(ledger, level, space->node);
+            const uint32_t place = ledger_tags_place(ledger, level, space->node);
             bump(ledger, tags->tags[t], place, WHICH_STAY, stay);
             bump(ledger, tags->tags[t], place, WHICH_PRESENT, present);
         }
@@ -113,7 +111,7 @@ static void count_members(struct ledger *ledger, const struct space *space, int6
         const struct tag_rule *rule = &tags->rules[r];
         if (!rule->is_apart || rule->is_preferred)
             continue;
-        bump(ledger, rule->tag, place_of(ledger, rule->level, space->node), WHICH_REFUSE, present);
+        bump(ledger, rule->tag, ledger_tags_place(ledger, rule->level, space->node), WHICH_REFUSE, present);
         bump(ledger, rule->tag, ledger->tags->everywhere, WHICH_REFUSE, present);
     }
     if (ledger->mark_depth == 0)
@@ -129,23 +127,23 @@ void ledger_move_tags(struct ledger *ledger, const struct space *space, enum mov
         return;
     switch (move) {
     case MOVE_TAKE:
-        count_members(ledger, space, members, members);
+        ledger_tags_add(ledger, space, members, members);
         break;
     case MOVE_GIVE:
-        count_members(ledger, space, -members, -members);
+        ledger_tags_add(ledger, space, -members, -members);
         break;
     case MOVE_CLAIM:
-        count_members(ledger, space, 0, members);
+        ledger_tags_add(ledger, space, 0, members);
         break;
     case MOVE_VACATE:
-        count_members(ledger, space, -members, 0);
+        ledger_tags_add(ledger, space, -members, 0);
         break;
     case MOVE_RESTORE:
-        count_members(ledger, space, members, 0);
+        ledger_tags_add(ledger, space, members, 0);
         break;
     case MOVE_ARRIVE:
     case MOVE_UNCLAIM:
-        count_members(ledger, space, 0, -members);
+        ledger_tags_add(ledger, space, 0, -members);
         break;
     }
 }
@@ -153,13 +151,13 @@ void ledger_move_tags(struct ledger *ledger, const struct space *space, enum mov
 void ledger_tags_count(struct ledger *ledger, const struct space *space, bool stay, bool present)
 {
     if (space->tags != NULL)
-        count_members(ledger, space, stay ? space->member_count : 0, present ? space->member_count : 0);
+        ledger_tags_add(ledger, space, stay ? space->member_count : 0, present ? space->member_count : 0);
 }
 
 void ledger_tags_join(struct ledger *ledger, const struct space *space)
 {
     if (ledger->tags != NULL && space->tags != NULL)
-        count_members(ledger, space, space->member_count, 0);
+        ledger_tags_add(ledger, space, space->member_count, 0);
 }
 
 void ledger_tags_settle(struct ledger *ledger, bool is_undone)
@@ -168,125 +166,12 @@ void ledger_tags_settle(struct ledger *ledger, bool is_undone)
     ledger->tags->is_touched = false;
 }
 
-void ledger_send_off(struct ledger *ledger, const struct space *space)
-{
-    ledger_give(ledger, space);
-    if (ledger->tags != NULL && space->tags != NULL)
-        count_members(ledger, space, 0, space->member_count);
-}
-
-void ledger_call_back(struct ledger *ledger, const struct space *space)
-{
-    if (ledger->tags != NULL && space->tags != NULL)
-        count_members(ledger, space, 0, -(int64_t)space->member_count);
-    ledger_take(ledger, space);
-}
-
 bool ledger_tags_take_changes(struct ledger *ledger)
 {
     struct ledger_tags *tags = ledger->tags;
     const bool has_changed = tags->seen != tags->version;
     tags->seen = tags->version;
     return has_changed;
-}
-
-/* ---- rules ---- */
-
-static bool has_tag(const struct job_tags *tags, uint32_t tag)
-{
-    for (uint32_t t = 0; t < tags->tag_count; t++)
-        if (tags->tags[t] == tag)
-            return true;
-    return false;
-}
-
-static bool is_met(const struct ledger *ledger, const struct job_tags *tags, const struct tag_rule *rule, node_id node)
-{
-    const uint32_t place = place_of(ledger, rule->level, node);
-    const struct tag_count here = count_of(ledger, rule->tag, place);
-    if (rule->is_apart)
-        return here.present == 0;
-    return here.stay > 0 || (!rule->is_preferred && has_tag(tags, rule->tag) &&
-                             count_of(ledger, rule->tag, ledger->tags->everywhere).stay == 0);
-}
-
-/* Does a member near the node refuse one of the tags? */
-static bool is_refused(const struct ledger *ledger, const struct job_tags *tags, node_id node)
-{
-    for (uint32_t t = 0; t < tags->tag_count; t++) {
-        if (count_of(ledger, tags->tags[t], ledger->tags->everywhere).refuse == 0)
-            continue;
-        for (uint32_t level = 0; level <= ledger->cluster->level_count; level++)
-            if (count_of(ledger, tags->tags[t], place_of(ledger, level, node)).refuse > 0)
-                return true;
-    }
-    return false;
-}
-
-/* How many preferred rules are met on the node; TAGS_SHUT: a required rule shuts it. */
-static uint8_t look_at(const struct ledger *ledger, const struct job_tags *tags, node_id node)
-{
-    uint8_t met = 0;
-    for (uint32_t r = 0; r < tags->rule_count; r++) {
-        const bool holds = is_met(ledger, tags, &tags->rules[r], node);
-        if (!holds && !tags->rules[r].is_preferred)
-            return TAGS_SHUT;
-        met = (uint8_t)(met + (holds && tags->rules[r].is_preferred));
-    }
-    return is_refused(ledger, tags, node) ? TAGS_SHUT : met;
-}
-
-bool ledger_tags_admit(const struct ledger *ledger, const struct job_tags *tags, node_id node)
-{
-    return ledger->tags == NULL || tags == NULL || look_at(ledger, tags, node) != TAGS_SHUT;
-}
-
-bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags)
-{
-    if (tags == NULL || ledger->tags == NULL)
-        return false;
-    bool binds = tags->rule_count > 0;
-    for (uint32_t t = 0; t < tags->tag_count && !binds; t++)
-        binds = count_of(ledger, tags->tags[t], ledger->tags->everywhere).refuse > 0;
-    return binds;
-}
-
-/* In a trial, take the job's own members out of the counts. */
-static void leave_out(struct ledger *ledger, struct own_spaces own)
-{
-    for (uint32_t s = 0; s < own.stay_count + own.passing_count; s++) {
-        const int64_t members = own.spaces[s].member_count;
-        count_members(ledger, &own.spaces[s], s < own.stay_count ? -members : 0, -members);
-    }
-}
-
-struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own)
-{
-    struct tag_look look = {0};
-    const size_t mark = ledger_mark(ledger);
-    const bool was_touched = ledger->tags->is_touched;
-    leave_out(ledger, own);
-    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        const uint8_t met = look_at(ledger, tags, n);
-        ledger->tags->met[n] = met;
-        if (met == TAGS_SHUT) {
-            look.shut_count++;
-            continue;
-        }
-        look.count_of[met]++;
-        look.preferred_max = met > look.preferred_max ? met : look.preferred_max;
-    }
-    ledger_rollback(ledger, mark);
-    ledger->tags->is_touched = was_touched;
-    return look;
-}
-
-const uint8_t *ledger_tags_shut(struct ledger *ledger, uint32_t preferred_min)
-{
-    struct ledger_tags *tags = ledger->tags;
-    for (node_id n = 0; n < ledger->cluster->node_count; n++)
-        tags->shut[n] = tags->met[n] == TAGS_SHUT || tags->met[n] < preferred_min;
-    return tags->shut;
 }
 
 /* ---- save, hash, check ---- */
@@ -340,8 +225,8 @@ static bool counts_all(const struct ledger *a, const struct ledger *b)
 {
     for (uint32_t t = 0; a->tags != NULL && t < a->tags->count; t++)
         for (uint32_t p = 0; a->tags->tables[t].at != NULL && p <= a->tags->everywhere; p++) {
-            const struct tag_count x = count_of(a, t, p);
-            const struct tag_count y = b->tags != NULL ? count_of(b, t, p) : (struct tag_count){0};
+            const struct tag_count x = ledger_tags_at(a, t, p);
+            const struct tag_count y = b->tags != NULL ? ledger_tags_at(b, t, p) : (struct tag_count){0};
             if (x.stay != y.stay || x.present != y.present || x.refuse != y.refuse)
                 return false;
         }

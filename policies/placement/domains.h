@@ -34,50 +34,10 @@
 #ifndef POLICIES_PLACEMENT_DOMAINS_H
 #define POLICIES_PLACEMENT_DOMAINS_H
 
-#include "policies/placement/domain_shares.h"
-#include "policies/placement/search.h"
+#include "policies/placement/placing.h"
 
-/* One attempt to place all members of a request. */
-struct placing {
-    const struct placement_request *asked;
-    struct ledger *ledger;
-    struct piece_list *out;
-    struct topology_ask topology; /* of the job: as its request class asks, or as one of ways.h tries */
-    enum topology_domains domains;
-    uint32_t *here; /* members by node; NULL unless the policy looks at nodes */
-    uint16_t joined_group;
-    /* How many of the first pieces (held ones, then placed ones) are on nodes without room for a member of
-     * joined_group. */
-    uint32_t joined_full;
-    uint32_t first_growing; /* pieces of `out` before this index get no more members */
-};
-
-/* Place one member of the group in the region; members_left includes it.  (policies/placement/placement.c) */
-bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left, const struct region *region);
-
-/* The scores that are kept from call to call (policies/placement/by_node.h). */
-struct by_node *placing_memory(struct placing *placing);
-
-/* A trial in a placement.  Pieces placed before a mark get no members after it. */
-struct placing_mark {
-    size_t ledger;
-    uint32_t piece_count;
-};
-struct placing_mark placing_mark(struct placing *placing);
-void placing_rollback(struct placing *placing, const struct placing_mark *mark);
-void placing_commit(struct placing *placing, const struct placing_mark *mark);
-
-/* Is any level asked for, by the job, a set or slices? */
-bool domains_are_asked(const struct request_class *request_class);
-
-/* The part of a region that is in a domain of a level (NULL: a node). */
-struct region domains_part(const struct region *region, const struct cluster_level *level, uint32_t id);
-
-/* Place all members in the region, as the job and its sets ask.  False: some may have been placed; the caller rolls
- * back. */
-bool domains_place(struct placing *placing, const struct region *region);
-
-/* As above, on a single node: the first in the order of the laws that holds them all. */
-bool domains_place_on_one_node(struct placing *placing);
+/* Place all members, as the job and its sets ask, or as ways.h tries.  False: some may have been placed; the caller
+ * rolls back. */
+bool domains_place_all(struct placing *placing);
 
 #endif

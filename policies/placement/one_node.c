@@ -109,7 +109,8 @@ const struct job_group *one_node_only_group(const struct placing *placing)
     }
     if (only == NULL || only->request.mig != 0 || only->slice_members != 0 ||
         search_needs_island(placing->ledger, &only->request) || placing->asked->allowed != NULL ||
-        placing->asked->held.count > 0 || domains_are_asked(request_class) || !is_small(placing->ledger->cluster, only))
+        placing->asked->held.count > 0 || request_class_asks_domains(request_class) ||
+        !is_small(placing->ledger->cluster, only))
         return NULL;
     return only;
 }

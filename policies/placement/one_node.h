@@ -10,7 +10,7 @@
 #ifndef POLICIES_PLACEMENT_ONE_NODE_H
 #define POLICIES_PLACEMENT_ONE_NODE_H
 
-#include "policies/placement/domains.h"
+#include "policies/placement/placing.h"
 
 /* False only if no node could hold all members even if it were empty.  O(node types * groups). */
 bool one_node_may_hold(const struct ledger *ledger, const struct request_class *request_class);

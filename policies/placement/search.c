@@ -1,10 +1,11 @@
 /* policies/placement/search.c -- searches the best spot for one member in the buckets of the node index. */
 #include "policies/placement/search.h"
-#include "policies/own.h"
 
 #include <assert.h>
 
+#include "policies/own.h"
 #include "policies/placement/draw.h"
+#include "policies/placement/placements.h"
 
 static bool has_host_room(const struct search *search, node_id node)
 {
@@ -231,4 +232,45 @@ bool search_best(struct search *search, uint32_t members_left)
         for (uint32_t t = 0; t < cluster->type_count; t++)
             scan_type(search, t);
     return search->best.node != NODE_NONE && search->looks_left > 0;
+}
+
+int64_t placement_free_milli(const struct spot *spot)
+{
+    const struct cluster *cluster = spot->ledger->cluster;
+    const struct gpu_cell *gpus = &spot->ledger->gpus[cluster->nodes[spot->node].first_gpu];
+    int64_t free = 0;
+    for (uint32_t i = 0; i < cluster_node_gpus(cluster, spot->node); i++)
+        free += gpus[i].free;
+    return free;
+}
+
+int64_t placement_asked_milli(const struct spot *spot)
+{
+    return spot->gpus != 0 ? (int64_t)spot->gpus * GPU_MILLI : spot->milli;
+}
+
+struct node_size placement_largest_node(const struct cluster *cluster)
+{
+    struct node_size most = {0, 0};
+    for (uint32_t t = 0; t < cluster->type_count; t++) {
+        const struct node_type *type = &cluster->types[t];
+        const int64_t gpu_milli = (int64_t)type->gpu_count * GPU_MILLI;
+        most.cpu_milli = type->cpu_milli > most.cpu_milli ? type->cpu_milli : most.cpu_milli;
+        most.gpu_milli = gpu_milli > most.gpu_milli ? gpu_milli : most.gpu_milli;
+    }
+    return most;
+}
+
+struct region region_part(const struct region *region, const struct cluster_level *level, uint32_t id)
+{
+    struct region out = *region;
+    node_id first = level == NULL ? id : level->first[id];
+    node_id last = level == NULL ? id : level->last[id];
+    out.first = first > out.first ? first : out.first;
+    out.last = last < out.last ? last : out.last;
+    if (level != NULL && (out.level == NULL || level > out.level)) {
+        out.level = level; /* narrower: it lies inside the region's domain */
+        out.id = id;
+    }
+    return out;
 }

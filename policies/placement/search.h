@@ -51,6 +51,9 @@ static inline struct region region_everywhere(const struct ledger *ledger)
     return (struct region){.first = 0, .last = ledger->cluster->node_count - 1};
 }
 
+/* The part of a region that is in a domain of a level (NULL: a node). */
+struct region region_part(const struct region *region, const struct cluster_level *level, uint32_t id);
+
 /* Does it matter which of a node's GPUs are free, not only how many? */
 static inline bool search_needs_island(const struct ledger *ledger, const struct request *request)
 {

@@ -108,7 +108,7 @@ static uint32_t place_dealt(struct placing *placing, uint16_t group, uint32_t le
             shares[n++] = (struct domain_share){.id = d, .room = rooms[d] / slice * slice};
     n = domain_shares_deal(placing->domains, shares, n, left / slice * slice, slice);
     for (uint32_t i = 0; i < n; i++) {
-        struct region part = domains_part(region, level, shares[i].id);
+        struct region part = region_part(region, level, shares[i].id);
         const uint32_t here = fill_domain(placing, group, shares[i].quota, &part);
         rooms[shares[i].id] -= here;
         placed += here;
@@ -126,7 +126,7 @@ uint32_t slices_place(struct placing *placing, uint16_t group, uint32_t left, co
     uint32_t placed = place_dealt(placing, group, left, region, rooms), domain;
     while (placed + slice <= left &&
            (domain = next_domain(rooms, level->domain_count, slice, left - placed)) != DOMAIN_NONE) {
-        struct region part = domains_part(region, level, domain);
+        struct region part = region_part(region, level, domain);
         if (!place_together(placing, group, slice, &part)) {
             rooms[domain] = 0;
             continue;
@@ -158,7 +158,7 @@ uint32_t slices_mend(struct placing *placing, uint16_t group, uint32_t left, con
         if (!is_first)
             continue;
         const uint32_t lacking = lacking_in(placing, group, domain);
-        struct region part = domains_part(region, level, domain);
+        struct region part = region_part(region, level, domain);
         if (lacking > 0 && placed + lacking <= left && place_together(placing, group, lacking, &part))
             placed += lacking;
     }

@@ -16,7 +16,7 @@
 #ifndef POLICIES_PLACEMENT_SLICES_H
 #define POLICIES_PLACEMENT_SLICES_H
 
-#include "policies/placement/domains.h"
+#include "policies/placement/placing.h"
 
 /* The level of the group's slices.  The group has slices, and the cluster has that level. */
 static inline const struct cluster_level *slices_level(const struct placing *placing, uint32_t group)

@@ -1,6 +1,7 @@
 #include "policies/placement/ways.h"
 
 #include "policies/own.h"
+#include "policies/placement/domains.h"
 
 enum { WAYS_MAX = 2 * CLUSTER_LEVELS_MAX + 1 };
 
@@ -74,14 +75,14 @@ static uint32_t list_ways(const struct placing *placing, struct way ways[WAYS_MA
     return count;
 }
 
-static bool place_in(struct placing *placing, const struct way *way, bool (*place_all)(struct placing *))
+static bool place_in(struct placing *placing, const struct way *way)
 {
     placing->topology = way->topology;
     placing->domains = way->domains;
-    return place_all(placing);
+    return domains_place_all(placing);
 }
 
-bool ways_place(struct placing *placing, bool (*place_all)(struct placing *))
+bool ways_place(struct placing *placing)
 {
     struct way ways[WAYS_MAX];
     const uint32_t count = list_ways(placing, ways);
@@ -89,7 +90,7 @@ bool ways_place(struct placing *placing, bool (*place_all)(struct placing *))
     uint32_t best = 0;
     for (uint32_t w = 0; w < count && best_score < PLACE_BEST; w++) {
         const struct placing_mark mark = placing_mark(placing);
-        const bool is_placed = place_in(placing, &ways[w], place_all);
+        const bool is_placed = place_in(placing, &ways[w]);
         if (!is_placed && w == 0) {
             placing_rollback(placing, &mark);
             return false;
@@ -105,5 +106,5 @@ bool ways_place(struct placing *placing, bool (*place_all)(struct placing *))
         }
         placing_rollback(placing, &mark);
     }
-    return place_in(placing, &ways[best], place_all);
+    return place_in(placing, &ways[best]);
 }

@@ -14,7 +14,7 @@
 #ifndef POLICIES_PLACEMENT_WAYS_H
 #define POLICIES_PLACEMENT_WAYS_H
 
-#include "policies/placement/domains.h"
+#include "policies/placement/placing.h"
 
 /* The GPUs of a member, of the smallest if they differ; 0: a member has a piece of a GPU, or none has a GPU. */
 uint32_t ways_member_gpus(const struct request_class *request_class);
@@ -23,8 +23,7 @@ uint32_t ways_member_gpus(const struct request_class *request_class);
  * GPUs have whole ones, together more than one. */
 bool ways_matter(const struct placement_request *asked);
 
-/* Place all members in the best way.  place_all places them as placing->topology and placing->domains say; false: the
- * caller rolls back. */
-bool ways_place(struct placing *placing, bool (*place_all)(struct placing *));
+/* Place all members in the best way.  False: the caller rolls back. */
+bool ways_place(struct placing *placing);
 
 #endif

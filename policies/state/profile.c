@@ -422,7 +422,7 @@ static struct free_amount needed(const struct profile_ask *ask)
                                 (int64_t)ask->count * request->memory_mib};
 }
 
-/* The GPUs that a member gets, by the same rule as in policies/placement/placement.c. */
+/* The GPUs that a member gets, by the same rule as in policies/placement/placing.c. */
 static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pieces, node_id n, uint16_t mask,
                         uint32_t count)
 {

@@ -1,4 +1,4 @@
-/* sim/cases/case_read.h -- shared by the readers of a case: sim/cases/case_read.c (the file and a case),
+/* sim/cases/case_read.h -- shared by the readers of a case: sim/cases/case_file.c (the file and a case),
  * sim/cases/case_policy.c, sim/cases/case_nodes.c, sim/cases/case_queues.c, sim/cases/case_jobs.c (declarations),
  * sim/cases/case_tasks.c (what runs where), sim/cases/case_claim.c (GPU classes and claims), sim/cases/case_mig.c (MIG
  * instances) and sim/cases/case_expect.c.

@@ -1,4 +1,4 @@
-/* sim/plugins/guard_inside.h -- what the guards of hooks share: sim/plugins/guard.c and sim/plugins/guard_quota.c. */
+/* sim/plugins/guard_inside.h -- what sim/plugins/guard_hooks.c and sim/plugins/guard_quota.c share. */
 #ifndef SIM_PLUGINS_GUARD_INSIDE_H
 #define SIM_PLUGINS_GUARD_INSIDE_H
 

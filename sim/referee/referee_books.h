@@ -1,5 +1,5 @@
-/* sim/referee/referee_books.h -- the referee's inside: jobs and space; shared by referee.c (verdicts) and
- * referee_books.c. */
+/* sim/referee/referee_books.h -- the referee's books of jobs (referee_books.c) and of space (referee_space.c), on which
+ * referee.c bases its verdicts. */
 #ifndef SIM_REFEREE_REFEREE_BOOKS_H
 #define SIM_REFEREE_REFEREE_BOOKS_H
 

@@ -51,8 +51,10 @@ struct arrivals_print {
     size_t array_capacity;
 }; /* {0} has seen no jobs */
 
+struct job_tables; /* feed.h */
+
 /* Add the next job; its id is set.  O(size of the job). */
-void arrivals_print_add(struct arrivals_print *print, const struct job_source *source, const struct job *job,
+void arrivals_print_add(struct arrivals_print *print, const struct job_tables *tables, const struct job *job,
                         const struct job_truth *truth);
 void arrivals_print_release(struct arrivals_print *print);
 

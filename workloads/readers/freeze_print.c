@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "workloads/job_text.h"
+#include "workloads/readers/feed.h"
 #include "workloads/readers/freeze.h"
 
 static uint64_t name_hash(const char *name)
@@ -10,21 +11,21 @@ static uint64_t name_hash(const char *name)
     return hash_bytes(name, strlen(name), 1) | 1;
 }
 
-static uint64_t queue_hash(struct arrivals_print *print, const struct job_source *source, queue_id queue)
+static uint64_t queue_hash(struct arrivals_print *print, const struct job_tables *tables, queue_id queue)
 {
     MEM_GROW(print->queue_hash, print->queue_capacity, (size_t)queue + 1);
     if (print->queue_hash[queue] == 0)
-        print->queue_hash[queue] = name_hash(job_source_queue_table(source)->queues[queue].name);
+        print->queue_hash[queue] = name_hash(tables->queues->queues[queue].name);
     return print->queue_hash[queue];
 }
 
-static uint64_t user_hash(struct arrivals_print *print, const struct job_source *source, uint32_t user)
+static uint64_t user_hash(struct arrivals_print *print, const struct job_tables *tables, uint32_t user)
 {
     if (user == NAMES_NONE)
         return 0;
     MEM_GROW(print->user_hash, print->user_capacity, (size_t)user + 1);
     if (print->user_hash[user] == 0)
-        print->user_hash[user] = name_hash(names_text(job_source_users(source), user));
+        print->user_hash[user] = name_hash(names_text(tables->users, user));
     return print->user_hash[user];
 }
 
@@ -69,7 +70,7 @@ static uint64_t tags_mix(uint64_t hash, const struct names *names, const struct 
 }
 
 /* Fields that few jobs have. */
-static uint64_t rest_mix(uint64_t hash, const struct job_source *source, const struct job *job)
+static uint64_t rest_mix(uint64_t hash, const struct job_tables *tables, const struct job *job)
 {
     for (uint32_t g = 1; g < job->group_count; g++)
         hash = group_mix(hash, job_group(job, g));
@@ -87,7 +88,7 @@ static uint64_t rest_mix(uint64_t hash, const struct job_source *source, const s
         hash = hash_mix(hash, (uint64_t)job->after[a].job << 8 | job->after[a].kind);
     if (job->communication != NULL)
         hash = hash_mix(hash, communication_hash(job->communication));
-    return job->tags != NULL ? tags_mix(hash, job_source_tags(source), job->tags) : hash;
+    return job->tags != NULL ? tags_mix(hash, tables->tags, job->tags) : hash;
 }
 
 /* Fields that a job sets and that have no place of their own above. */
@@ -103,7 +104,7 @@ static uint64_t texts_mix(uint64_t hash, const struct job *job, const struct job
     return hash;
 }
 
-void arrivals_print_add(struct arrivals_print *print, const struct job_source *source, const struct job *job,
+void arrivals_print_add(struct arrivals_print *print, const struct job_tables *tables, const struct job *job,
                         const struct job_truth *truth)
 {
     uint64_t hash = hash_mix(print->hash, (uint64_t)job->submit);
@@ -114,8 +115,8 @@ void arrivals_print_add(struct arrivals_print *print, const struct job_source *s
         hash = hash_mix(hash, (uint64_t)truth->failures->work[i]);
     if (truth->bandwidth_milli != 0)
         hash = hash_mix(hash, truth->bandwidth_milli);
-    hash = hash_mix(hash, queue_hash(print, source, job->queue));
-    hash = hash_mix(hash, user_hash(print, source, job->user));
+    hash = hash_mix(hash, queue_hash(print, tables, job->queue));
+    hash = hash_mix(hash, user_hash(print, tables, job->user));
     hash = hash_mix(hash, (uint64_t)(uint32_t)job->priority << 32 | (uint64_t)job->class << 16 |
                               (uint64_t)job->is_preemptible << 8 | job->is_held);
     hash = hash_mix(hash, (uint64_t)job->limit ^ (uint64_t)job->estimate << 1);
@@ -127,7 +128,7 @@ void arrivals_print_add(struct arrivals_print *print, const struct job_source *s
     hash = hash_mix(hash, array_hash(print, job));
     hash = group_mix(hash, &job->first);
     hash = texts_mix(hash, job, truth);
-    print->hash = rest_mix(hash, source, job);
+    print->hash = rest_mix(hash, tables, job);
 }
 
 void arrivals_print_release(struct arrivals_print *print)

@@ -8,7 +8,7 @@
 
 /* A part, and what its numbers are here. */
 struct part {
-    struct job_source *source;
+    struct job_source *source; /* borrowed */
     const struct workload_part *plan;
     queue_id *queue_of;
     uint32_t *user_of, *tag_of, *class_of;
@@ -262,7 +262,6 @@ static void merge_feed_free(struct feed *feed)
 {
     struct merge_feed *self = (struct merge_feed *)feed;
     for (uint32_t p = 0; p < self->part_count; p++) {
-        job_source_close(self->parts[p].source);
         arena_release(&self->parts[p].arena);
         mem_free(self->parts[p].queue_of);
         mem_free(self->parts[p].user_of);
@@ -278,31 +277,27 @@ static void merge_feed_free(struct feed *feed)
 static const struct feed_ops merge_feed_ops = {
     .next = merge_feed_next, .preview = merge_feed_preview, .check = merge_feed_check, .free = merge_feed_free};
 
-struct error merge_feed_open(struct feed **out, const struct workload_spec *spec, struct job_tables *tables,
-                             struct workload_facts *facts, uint64_t seed)
+struct feed *merge_feed_new(uint32_t part_count, struct job_tables *tables, struct workload_facts *facts)
 {
     struct merge_feed *self = mem_zalloc(1, sizeof *self);
     self->feed = (struct feed){.ops = &merge_feed_ops, .tables = tables, .facts = facts};
-    self->part_count = self->given = spec->part_count;
-    self->parts = mem_zalloc(spec->part_count, sizeof *self->parts);
-    *out = &self->feed;
+    self->part_count = self->given = part_count;
+    self->parts = mem_zalloc(part_count, sizeof *self->parts);
     feed_count_again(&self->feed);
     facts->format = "merge";
     facts->arrival_factor = facts->duration_factor = 1;
-    for (uint32_t p = 0; p < spec->part_count; p++) {
-        struct part *part = &self->parts[p];
-        part->plan = &spec->parts[p];
-        TRY(job_source_open(&part->source, &part->plan->spec, tables->cluster, p == 0 ? seed : hash_mix(seed, p)));
-        TRY(take_tables(self, part));
-        add_facts(facts, part, p);
-    }
     declared_set_copies(&tables->declared, &self->copies);
-    return ERROR_OK;
+    return &self->feed;
 }
 
-const struct job_source *merge_feed_part(const struct feed *feed, uint32_t part)
+struct error merge_feed_take(struct feed *feed, uint32_t index, const struct workload_part *plan,
+                             struct job_source *source)
 {
-    const struct merge_feed *self = (const struct merge_feed *)feed;
-    assert(feed->ops == &merge_feed_ops && part < self->part_count);
-    return self->parts[part].source;
+    struct merge_feed *self = (struct merge_feed *)feed;
+    struct part *part = &self->parts[index];
+    part->plan = plan;
+    part->source = source;
+    TRY(take_tables(self, part));
+    add_facts(feed->facts, part, index);
+    return ERROR_OK;
 }

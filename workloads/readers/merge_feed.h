@@ -19,12 +19,12 @@
 
 #include "workloads/readers/feed.h"
 
-/* Open the parts of spec->parts; their names are added to the tables.  *out must be freed through its ops, also after
- * an error.  ERROR_CONFIG: the parts have more workload classes than a workload can have. */
-struct error merge_feed_open(struct feed **out, const struct workload_spec *spec, struct job_tables *tables,
-                             struct workload_facts *facts, uint64_t seed) MUST_CHECK;
+/* A feed without parts yet; freed through its ops. */
+struct feed *merge_feed_new(uint32_t part_count, struct job_tables *tables, struct workload_facts *facts);
 
-/* The source of a part.  feed: made by merge_feed_open. */
-const struct job_source *merge_feed_part(const struct feed *feed, uint32_t part);
+/* Take the next part, index 0 first: its names are added to the tables.  source: an open one, borrowed for the life of
+ * the feed.  ERROR_CONFIG: the parts have more workload classes than a workload can have. */
+struct error merge_feed_take(struct feed *feed, uint32_t index, const struct workload_part *plan,
+                             struct job_source *source) MUST_CHECK;
 
 #endif

@@ -108,6 +108,9 @@ extern const struct trace_format *const trace_formats[];
  * and arena. */
 struct error reader_open(struct reader *reader, const struct workload_spec *spec) MUST_CHECK;
 
+/* The next line that is not blank; *has false at the end. */
+struct error reader_line(struct reader *reader, struct text *line, bool *has) MUST_CHECK;
+
 /* The next row that is a job; *has false at the end. */
 struct error reader_next(struct reader *reader, struct trace_row *row, bool *has) MUST_CHECK;
 void reader_close(struct reader *reader);

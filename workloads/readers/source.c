@@ -1,117 +1,11 @@
+/* workloads/readers/source.c -- numbers the jobs of a feed; the feed is chosen in workloads/readers/source_open.c. */
 #include "workloads/readers/source.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "workloads/readers/feed.h"
-#include "workloads/readers/freeze.h"
 #include "workloads/readers/known_queues.h"
-#include "workloads/readers/merge_feed.h"
-#include "workloads/readers/model_feed.h"
-#include "workloads/readers/synth_feed.h"
-#include "workloads/readers/trace_feed.h"
-#include "workloads/readers/workload_changes.h"
-
-struct job_source {
-    struct feed *feed; /* gives the jobs */
-    struct job_tables tables;
-    struct workload_facts facts;
-    uint32_t part_count;
-    const struct job_defaults *defaults; /* of the spec */
-    struct arrivals_print arrivals;
-    bool keeps_arrivals;
-    job_id next_id;
-    const char *path; /* of the trace; "workload" without one */
-};
-
-static struct job_source *source_new(struct queue_table *queues, const struct cluster *cluster)
-{
-    struct job_source *source = mem_zalloc(1, sizeof *source);
-    source->tables = (struct job_tables){.cluster = cluster,
-                                         .queues = queues,
-                                         .users = names_new(),
-                                         .tags = names_new(),
-                                         .classes = names_new(),
-                                         .arrays = names_new()};
-    return source;
-}
-
-struct error job_source_open(struct job_source **out, const struct workload_spec *spec, const struct cluster *cluster,
-                             uint64_t seed)
-{
-    return job_source_open_with(out, spec, cluster, seed, queue_table_new());
-}
-
-static feed_open_fn *open_of(const struct workload_spec *spec)
-{
-    assert((spec->trace != NULL) + (spec->synth != NULL) + (spec->model != NULL) + (spec->part_count > 0) == 1);
-    if (spec->part_count > 0)
-        return merge_feed_open;
-    return spec->synth != NULL ? synth_feed_open : spec->model != NULL ? model_feed_open : trace_feed_open;
-}
-
-struct error job_source_open_with(struct job_source **out, const struct workload_spec *spec,
-                                  const struct cluster *cluster, uint64_t seed, struct queue_table *queues)
-{
-    struct job_source *source = source_new(queues, cluster);
-    struct job_tables *tables = &source->tables;
-    declared_init(&tables->declared, &spec->communication, tables->users, tables->classes);
-    source->facts.declared_by_row = tables->declared.by_row;
-    source->facts.declared_row_count = spec->communication.count;
-    feed_open_fn *open = open_of(spec);
-    source->defaults = &spec->defaults;
-    source->part_count = spec->part_count;
-    source->path = spec->trace != NULL ? spec->trace : "workload";
-    source->facts.unrecorded = workload_unrecorded(spec);
-    struct error error = open(&source->feed, spec, tables, &source->facts, seed);
-    *out = source;
-    if (error_is(error)) {
-        job_source_close(source);
-        *out = NULL;
-    }
-    return error;
-}
-
-/* ---- Jobs made by the caller ---- */
-
-struct custom_feed {
-    struct feed feed;
-    job_source_next_fn *next;
-    void *self;
-};
-
-static struct error custom_next(struct feed *feed, struct job *job, struct job_truth *truth, bool *has)
-{
-    struct custom_feed *custom = (struct custom_feed *)feed;
-    TRY(custom->next(custom->self, job, truth, has));
-    if (*has)
-        feed_count(feed, job, truth);
-    else
-        feed_count_end(feed);
-    return ERROR_OK;
-}
-
-static void custom_free(struct feed *feed)
-{
-    mem_free(feed);
-}
-
-static const struct feed_ops custom_ops = {.next = custom_next, .free = custom_free};
-
-struct job_source *job_source_custom(job_source_next_fn *next, void *self)
-{
-    struct job_source *source = source_new(queue_table_new(), NULL);
-    struct custom_feed *custom = mem_zalloc(1, sizeof *custom);
-    *custom = (struct custom_feed){
-        {.ops = &custom_ops, .tables = &source->tables, .facts = &source->facts}, .next = next, .self = self};
-    source->feed = &custom->feed;
-    feed_count_again(&custom->feed);
-    source->facts.format = "custom";
-    source->facts.arrival_factor = source->facts.duration_factor = 1;
-    return source;
-}
-
-/* ---- The stream ---- */
+#include "workloads/readers/source_inside.h"
 
 static void defaults_apply(const struct job_source *source, const struct job_truth *truth, struct job *job)
 {
@@ -146,7 +40,7 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
     if (source->facts.unrecorded != NULL)
         wait_drop(&source->facts, truth);
     if (source->keeps_arrivals)
-        arrivals_print_add(&source->arrivals, source, job, truth);
+        arrivals_print_add(&source->arrivals, &source->tables, job, truth);
     return ERROR_OK;
 }
 
@@ -243,14 +137,14 @@ const struct blocks_users *job_source_copies(const struct job_source *source)
 
 const struct job_source *job_source_part(const struct job_source *source, uint32_t part)
 {
-    return part < source->part_count ? merge_feed_part(source->feed, part) : NULL;
+    return part < source->part_count ? source->parts[part] : NULL;
 }
 
 uint64_t job_source_dropped_waits(const struct job_source *source)
 {
     uint64_t count = source->facts.dropped_wait_count;
     for (uint32_t i = 0; i < source->part_count; i++)
-        count += job_source_part(source, i)->facts.dropped_wait_count;
+        count += source->parts[i]->facts.dropped_wait_count;
     return count;
 }
 
@@ -259,6 +153,9 @@ void job_source_close(struct job_source *source)
     if (source == NULL)
         return;
     source->feed->ops->free(source->feed);
+    for (uint32_t p = 0; p < source->part_count; p++)
+        job_source_close(source->parts[p]);
+    mem_free(source->parts);
     declared_release(&source->tables.declared);
     arrivals_print_release(&source->arrivals);
     node_asks_release(&source->tables.asks);
