@@ -198,7 +198,7 @@ static const char *chunk_fault(const struct gang_policy *policy, const struct ga
         count += chunk[g];
     }
     if (count == 0)
-        return "asks for a allocation step of no members";
+        return "asks for an allocation step of no members";
     if (policy->is_all_or_nothing && lacks_minimum(view, chunk))
         return "is all or nothing, but asks for less than the minimum";
     return NULL;

@@ -485,7 +485,7 @@ static const struct order_policy policy = {.name = "mine", .summary = "s", .rank
 nonsense 'asks for more members than the job lacks' GANG gang.policy=mine \
     'static bool next(const struct gang_view *v, uint32_t chunk[]) { chunk[0] = v->groups[0].count + 7; return true; }
 static const struct gang_policy policy = {.name = "mine", .summary = "s", .next = next};'
-nonsense 'asks for a chunk of no members' GANG gang.policy=mine \
+nonsense 'asks for an allocation step of no members' GANG gang.policy=mine \
     'static bool next(const struct gang_view *v, uint32_t chunk[]) { chunk[0] = 0; return true; }
 static const struct gang_policy policy = {.name = "mine", .summary = "s", .next = next};'
 nonsense 'forbids by a queue that is neither the leaf nor above it' QUOTA quota=mine \
