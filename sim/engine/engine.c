@@ -390,7 +390,6 @@ static void release(struct engine *engine)
     mem_free(engine->ended.at);
     mem_free(engine->before.of);
     mem_free(engine->gpu_used);
-    mem_free(engine->gpus);
     buffer_release(&engine->rows.placement);
     buffer_release(&engine->rows.number);
     mem_free(engine->space.typical.jobs);

@@ -3,6 +3,7 @@
  * STARTs of the old policy that are on their way take effect now: the new scheduler knows none of its decisions, and
  * may evict what they start.  Then it is told of what there is by the facts that a live adaptor would use.  Each fact
  * is tested: what the new policy cannot take over ends the run. */
+#include "sim/engine/engine_gpus.h"
 #include "sim/engine/engine_loop.h"
 #include "sim/engine/engine_nodes.h"
 #include "sim/engine/engine_state.h"
@@ -29,8 +30,9 @@ static struct error check_taken(const struct engine *engine, uint64_t refused_be
 static struct error adopt_gpus(struct engine *engine)
 {
     const struct cluster *cluster = engine->config->cluster;
-    for (gpu_id g = 0; engine->gpus != NULL && g < cluster->gpu_count; g++) {
-        const struct sim_gpu *gpu = &engine->gpus[g];
+    const struct sim_gpu *gpus = engine_gpus_cut(engine);
+    for (gpu_id g = 0; gpus != NULL && g < cluster->gpu_count; g++) {
+        const struct sim_gpu *gpu = &gpus[g];
         const uint32_t index = g - cluster->nodes[gpu->node].first_gpu;
         const mig_layout_id layout = gpu->cut.is_partitioned ? mig_layout_of(&gpu->cut.layout) : MIG_LAYOUT_WHOLE;
         if (gpu->recut_milli > 0)

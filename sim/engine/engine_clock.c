@@ -21,8 +21,6 @@ void engine_want_cycle(struct engine *engine, time_ns at)
 bool engine_is_stale(const struct engine *engine, const struct event *event)
 {
     switch (event_kind(event)) {
-    case EVENT_NODE:
-        return false;
     case EVENT_END:
     case EVENT_CHECKPOINT:
         return event->generation != engine->jobs[event->subject].generation;

@@ -1,4 +1,9 @@
-/* Repartitions of GPUs: each takes its time after the decision, and is then told as done. */
+/* Repartitions of GPUs, a part: each takes its time after the decision, and is then told as done.
+ *
+ * It also counts the parts of partitioned GPUs that are in no instance.  It is configured if the cluster has such GPUs,
+ * and from the first repartition on. */
+#include "sim/engine/engine_gpus.h"
+
 #include "policies/jobs/request_class.h"
 #include "sim/engine/engine_nodes.h"
 
@@ -34,10 +39,24 @@ static int64_t covered_milli(const struct gpu_cut *cut, const struct gpu_cut *ot
     return milli;
 }
 
-void engine_open_layouts(struct engine *engine)
+struct gpus {
+    struct sim_gpu *of; /* by gpu_id; NULL: no GPU was repartitioned yet */
+};
+
+static struct gpus *gpus_of(const struct engine *engine)
+{
+    return engine->states[PART_gpus];
+}
+
+const struct sim_gpu *engine_gpus_cut(const struct engine *engine)
+{
+    return gpus_of(engine) != NULL ? gpus_of(engine)->of : NULL;
+}
+
+static void *begin(struct engine *engine, uint32_t needs)
 {
     const struct cluster *cluster = engine->config->cluster;
-    bool has_any = false;
+    bool has_any = needs != 0;
     for (uint32_t t = 0; t < cluster->type_count; t++)
         has_any |= cluster->types[t].layout_mask != 0;
     for (node_id n = 0; n < cluster->node_count && has_any; n++)
@@ -45,25 +64,33 @@ void engine_open_layouts(struct engine *engine)
             const struct gpu_cut cut = cut_of(cluster, n, i);
             engine_level(engine, LEVEL_UNCOVERED, GPU_MILLI - covered_milli(&cut, NULL));
         }
+    return has_any ? mem_zalloc(1, sizeof(struct gpus)) : NULL;
+}
+
+static void release(struct engine *engine)
+{
+    mem_free(gpus_of(engine)->of);
+    mem_free(gpus_of(engine));
 }
 
 /* Thousandths of the GPU that are in no instance; 0 while it is being repartitioned: LEVEL_RECUT counts it then. */
 static int64_t uncovered_milli(const struct engine *engine, node_id node, uint32_t gpu_index)
 {
     const struct cluster *cluster = engine->config->cluster;
-    if (engine->gpus == NULL) {
+    if (gpus_of(engine)->of == NULL) {
         const struct gpu_cut cut = cut_of(cluster, node, gpu_index);
         return GPU_MILLI - covered_milli(&cut, NULL);
     }
-    const struct sim_gpu *gpu = &engine->gpus[cluster->nodes[node].first_gpu + gpu_index];
+    const struct sim_gpu *gpu = &gpus_of(engine)->of[cluster->nodes[node].first_gpu + gpu_index];
     return gpu->recut_milli > 0 ? 0 : GPU_MILLI - covered_milli(&gpu->cut, NULL);
 }
 
-void engine_gpus_count(struct engine *engine, node_id node, int sign)
+static void serves(struct engine *engine, node_id node, int sign)
 {
     const struct cluster *cluster = engine->config->cluster;
     for (uint32_t i = 0; i < cluster_node_gpus(cluster, node); i++) {
-        const int64_t recut = engine->gpus != NULL ? engine->gpus[cluster->nodes[node].first_gpu + i].recut_milli : 0;
+        const int64_t recut =
+            gpus_of(engine)->of != NULL ? gpus_of(engine)->of[cluster->nodes[node].first_gpu + i].recut_milli : 0;
         engine_level(engine, LEVEL_UNCOVERED, sign * uncovered_milli(engine, node, i));
         engine_level(engine, LEVEL_RECUT, sign * recut);
     }
@@ -72,26 +99,30 @@ void engine_gpus_count(struct engine *engine, node_id node, int sign)
 static void open_gpus(struct engine *engine)
 {
     const struct cluster *cluster = engine->config->cluster;
-    engine->gpus = mem_zalloc(cluster->gpu_count, sizeof *engine->gpus);
+    gpus_of(engine)->of = mem_zalloc(cluster->gpu_count, sizeof *gpus_of(engine)->of);
     for (node_id n = 0; n < cluster->node_count; n++)
         for (uint32_t i = 0; i < cluster_node_gpus(cluster, n); i++)
-            engine->gpus[cluster->nodes[n].first_gpu + i] = (struct sim_gpu){.node = n, .cut = cut_of(cluster, n, i)};
+            gpus_of(engine)->of[cluster->nodes[n].first_gpu + i] =
+                (struct sim_gpu){.node = n, .cut = cut_of(cluster, n, i)};
 }
 
-void engine_recut(struct engine *engine, const struct decision *decision)
+static void decided(struct engine *engine, uint32_t slot, const struct decision *decision)
 {
+    (void)slot;
+    if (decision->kind != DECISION_REPARTITION)
+        return;
     const struct cluster *cluster = engine->config->cluster;
     const struct piece *piece = &decision->pieces[0];
     const gpu_id gpu = cluster->nodes[piece->node].first_gpu + (uint32_t)__builtin_ctz(piece->gpu_mask);
     struct gpu_cut after = {.is_partitioned = decision->layout != MIG_LAYOUT_WHOLE};
-    if (engine->gpus == NULL)
+    if (gpus_of(engine)->of == NULL)
         open_gpus(engine);
     if (after.is_partitioned)
         after.layout = mig_layout_get(decision->layout);
-    const time_ns duration = recut_duration(&engine->config->world.recut, &engine->gpus[gpu].cut, &after,
+    const time_ns duration = recut_duration(&engine->config->world.recut, &gpus_of(engine)->of[gpu].cut, &after,
                                             engine->config->seed, engine->result->facts.recuts++);
     engine->result->facts.recut_gpu_h += (double)duration / (3600.0 * TIME_NS_PER_S);
-    struct sim_gpu *own = &engine->gpus[gpu];
+    struct sim_gpu *own = &gpus_of(engine)->of[gpu];
     own->recut_milli = GPU_MILLI - covered_milli(&after, &own->cut);
     if (engine_node_is_up(engine, own->node)) {
         engine_level(engine, LEVEL_RECUT, own->recut_milli);
@@ -102,9 +133,11 @@ void engine_recut(struct engine *engine, const struct decision *decision)
     event_queue_push(&engine->events, engine->now + duration, EVENT_NODE, gpu, 0);
 }
 
-void engine_gpu_done(struct engine *engine, gpu_id gpu)
+/* It is done. */
+static void on_event(struct engine *engine, const struct event *event)
 {
-    struct sim_gpu *own = &engine->gpus[gpu];
+    const gpu_id gpu = event->subject;
+    struct sim_gpu *own = &gpus_of(engine)->of[gpu];
     if (engine_node_is_up(engine, own->node)) {
         engine_level(engine, LEVEL_RECUT, -own->recut_milli);
         engine_level(engine, LEVEL_UNCOVERED, GPU_MILLI - covered_milli(&own->cut, NULL));
@@ -114,4 +147,13 @@ void engine_gpu_done(struct engine *engine, gpu_id gpu)
     engine_hash(engine, EVENT_NODE, gpu);
     port_gpu_changed(&engine->port, own->node, gpu - engine->config->cluster->nodes[own->node].first_gpu, layout,
                      engine->now);
+    engine_want_cycle(engine, engine->now);
 }
+
+const struct engine_part engine_part_gpus = {.begin = begin,
+                                             .needs = NEED_REPARTITION,
+                                             .release = release,
+                                             .events = 1u << EVENT_NODE,
+                                             .event = on_event,
+                                             .serves = serves,
+                                             .decided = decided};

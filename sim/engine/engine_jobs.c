@@ -266,6 +266,8 @@ static void note_rejected(struct engine *engine, uint32_t slot, const struct wai
 void engine_apply(struct engine *engine, const struct decision *decision)
 {
     uint32_t slot = engine->slots.slot_of[decision->job];
+    if (decision->kind == DECISION_REPARTITION && (engine->needs & NEED_REPARTITION) == 0)
+        engine_parts_need(engine, NEED_REPARTITION);
     EACH_PART(engine, decided)(engine, slot, decision);
     switch (decision->kind) {
     case DECISION_START:
@@ -285,8 +287,7 @@ void engine_apply(struct engine *engine, const struct decision *decision)
         engine->has_reserved = true;
         engine_hash(engine, 0x30 + decision->kind, decision->job);
         break;
-    case DECISION_REPARTITION:
-        engine_recut(engine, decision);
+    case DECISION_REPARTITION: /* it is of the part that has the GPUs */
         break;
     case DECISION_RELEASE:
         apply_release(engine, slot);
@@ -335,9 +336,6 @@ void engine_event(struct engine *engine, const struct event *event)
     if (is_stale)
         return;
     switch (event_kind(event)) {
-    case EVENT_NODE:
-        engine_gpu_done(engine, event->subject);
-        break;
     case EVENT_END:
         on_end(engine, event->subject);
         break;

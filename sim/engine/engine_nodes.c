@@ -34,7 +34,7 @@ void engine_node_set(struct engine *engine, node_id node, enum node_state state)
     if (was_up != is_up) {
         const int sign = is_up ? 1 : -1;
         engine_level(engine, LEVEL_ABSENT, -sign * engine_node_unheld(engine, node));
-        engine_gpus_count(engine, node, sign);
+        EACH_PART(engine, serves)(engine, node, sign);
     }
     engine_hash(engine, 0x60 + (uint64_t)state, node);
     port_node_changed(&engine->port, node, state, engine->now);

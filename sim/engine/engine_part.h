@@ -12,9 +12,9 @@
  *  - The order of ENGINE_PARTS is the order in which hooks of the same name are called.  Each hook that needs an order
  *    says so below.  What does not is free of it.
  *  - A part that the world does not configure is not in engine->parts: no hook of it is called, it costs nothing.
- *  - The core calls parts through hooks alone; a part calls the core (sim/engine/engine_state.h), and another part only
- *    through its header, and only those above it in ENGINE_PARTS.  So there is no circle of files:
- *    `make lint` finds one (tools/lint/symbols), and it finds a part that ENGINE_PARTS leaves out.
+ *  - The core calls parts through hooks alone; a part calls the core (sim/engine/engine_state.h), and another part
+ *    through its header, one way.  So there is no circle of files: `make lint` finds one (tools/lint/symbols), and it
+ *    finds a part that ENGINE_PARTS leaves out.
  *  - A part's state is known to its own files alone.  What several parts read of a job is in struct sim_job.
  *
  * `begin` and `release` are required, all other hooks optional.  They may push events and call the core.
@@ -44,8 +44,8 @@ struct job_asked {
     const struct job_group *got; /* what its groups get under the sharing policy, in place of what they ask for */
 };
 
-/* What a job may need of a part that the world does not configure. */
-enum job_need { NEED_COMMUNICATION = 1, NEED_ATTEMPTS = 2 };
+/* What a job, or a decision, may need of a part that the world does not configure. */
+enum job_need { NEED_COMMUNICATION = 1, NEED_ATTEMPTS = 2, NEED_REPARTITION = 4 };
 
 /* What is lost when an attempt ends. */
 struct sim_loss {
@@ -67,7 +67,7 @@ struct engine_part {
     /* ---- The run ---- */
 
     /* Returns its state, which the part owns; NULL: the world does not configure it.  Called before the first job, and
-     * again if that was NULL and a job comes that has one of `needs`, which then are not 0. */
+     * again if that was NULL and something comes that has one of `needs`, which then are not 0. */
     void *(*begin)(struct engine *engine, uint32_t needs);
     uint32_t needs;                         /* bits of enum job_need */
     void (*adopted)(struct engine *engine); /* another policy decides from now on */
@@ -106,6 +106,9 @@ struct engine_part {
     /* Jobs take space of nodes, or are about to take it (sign 1), or give it back (-1). */
     void (*taken)(struct engine *engine, const struct piece *pieces, uint32_t count, int sign);
 
+    /* A node came into service (sign 1), or went out of it (-1). */
+    void (*serves)(struct engine *engine, node_id node, int sign);
+
     /* ---- The work of a job ---- */
 
     /* When its next event is.  In order: what writes checkpoints comes before what ends work early. */
@@ -136,6 +139,7 @@ struct engine_part {
 #define ENGINE_PARTS(ROW)                                                                                              \
     ROW(nodes)                                                                                                         \
     ROW(capacity)                                                                                                      \
+    ROW(gpus)                                                                                                          \
     ROW(pace)                                                                                                          \
     ROW(activity)                                                                                                      \
     ROW(pulls)                                                                                                         \

@@ -8,7 +8,6 @@ void engine_spent_open(struct engine *engine)
 {
     engine->spent = mem_zalloc(1, sizeof *engine->spent);
     engine->levels[LEVEL_FREE].value = (int64_t)engine->config->cluster->gpu_count * GPU_MILLI;
-    engine_open_layouts(engine);
 }
 
 void engine_spent_release(struct engine *engine)

@@ -104,12 +104,6 @@ struct level {
     __int128 excess;
 };
 
-struct sim_gpu {
-    node_id node;
-    struct gpu_cut cut;  /* its present layout, or the one that is being made */
-    int64_t recut_milli; /* of it, if it is being repartitioned: what is in no instance that stays */
-};
-
 /* Time of an attempt that checkpoints and pulls took. */
 struct sim_spent {
     time_ns write, leave, load, warmup; /* without work; leave: to write one before members leave */
@@ -268,7 +262,6 @@ struct engine {
     int64_t pending_milli; /* GPUs that waiting jobs ask for */
     bool has_reserved;     /* space was reserved for some job */
     struct spent *spent;   /* see engine_spent.h */
-    struct sim_gpu *gpus;  /* by gpu_id; NULL: no GPU was repartitioned yet */
     uint16_t *gpu_used;    /* if is_checked: milli by gpu_id, counted apart from the scheduler */
     struct samples samples;
     struct engine_rows rows;
@@ -422,13 +415,8 @@ void engine_look_for_stall(struct engine *engine); /* after a cycle: result->sta
 /* Jobs that wait while nothing runs or comes: engine_stuck.c */
 void engine_find_stuck(struct engine *engine); /* at the end: fill the facts */
 
-/* GPUs, repartitioned or not: engine_gpus.c */
+/* The part of a GPU that a member with that request holds: engine_gpus.c */
 int64_t engine_member_milli(const struct engine *engine, const struct request *request);
-void engine_open_layouts(struct engine *engine); /* count the parts of partitioned GPUs that are in no instance */
-void engine_recut(struct engine *engine, const struct decision *decision);
-void engine_gpu_done(struct engine *engine, gpu_id gpu);
-/* Count the parts of its GPUs that are in no instance (sign 1), or count them no longer (-1): it is up, or is not. */
-void engine_gpus_count(struct engine *engine, node_id node, int sign);
 
 /* Rows: engine_rows.c */
 void engine_emit_job(struct engine *engine, const struct sim_job *job);

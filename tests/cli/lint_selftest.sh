@@ -11,7 +11,7 @@ failures=0
 # ---- The clean project: the rules themselves, and a little of every layer ----
 
 mkdir -p "$copy/tools" "$copy/base" "$copy/topologies" "$copy/workloads" "$copy/policies/order" "$copy/policies/books" \
-    "$copy/policies/cycle" "$copy/sim" "$copy/reports" "$copy/tests/unit"
+    "$copy/policies/cycle" "$copy/sim/engine" "$copy/reports" "$copy/tests/unit"
 cp -r "$root/tools/lint" "$root/tools/docs_check" "$copy/tools/"
 cp "$root/.clang-format" "$copy/"
 cd "$copy"
@@ -253,6 +253,10 @@ rm policies/order/back.c objects/policies/order/back.o
 finds tools/lint/layers 'policies/order/forth is in no circle' symbols objects
 rm policies/order/forth.c objects/policies/order/forth.o
 printf '%s\n' "$law" >tools/lint/layers
+
+# A part of the world that is not in the table of parts.
+source_breaks sim/engine/lonely.c 'engine_part_lonely is not in ENGINE_PARTS' symbols \
+    'extern const int engine_part_lonely; const int engine_part_lonely = 1;'
 
 for call in 'time(0)' 'clock_gettime(0, 0)' 'getenv("A")' 'fopen("a", "r")' 'open("a", 0)' 'printf("a")' 'rand()' \
     'random()' 'pthread_self()' 'exit(1)' 'abort()' 'malloc(1)'; do
