@@ -44,7 +44,7 @@ static time_ns ask_at(const struct sched *sched, uint32_t class_queue_id, enum p
 static bool is_passed_by(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     return sched->policy.quota->confines != NULL && sched->ledger->coming_milli == 0 &&
-           !plan_may_evict(sched, pending_head(&sched->pending, class_queue), kind);
+           !plan_request_of(sched, pending_head(&sched->pending, class_queue), kind).may_evict;
 }
 
 /* The first time one of the class queues that are awake may ask. */
@@ -124,7 +124,7 @@ static bool is_hopeless(struct sched *sched, uint32_t class_queue, enum plan_kin
         return true;
     const struct request_class *ask = sched_ask(sched, job);
     return !preemption_bound_suffices(&sched->preemption_bound, sched->cluster, ask) ||
-           !plan_may_evict(sched, preemptor, kind);
+           !plan_request_of(sched, preemptor, kind).may_evict;
 }
 
 static void forget_notes(struct plan_scratch *plan)

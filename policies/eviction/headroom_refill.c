@@ -46,15 +46,16 @@ static bool is_short(const struct sched *sched, struct request *request)
 
 bool headroom_refill(struct sched *sched)
 {
+    const struct plan_request plan = {.preemptor = SLOT_NONE, .kind = PLAN_HEADROOM, .loss_bound = INT64_MAX};
     struct request request;
     if (sched->changes < sched->eviction->headroom_retry || !is_short(sched, &request))
         return false;
     size_t mark = ledger_mark(sched->ledger);
     plan_begin(sched->plan);
     sched->plan->eligible_at = sched->plan->eligible_last_at = sched->plan->affordable_at = TIME_NEVER;
-    victims_collect(sched, SLOT_NONE, PLAN_HEADROOM);
+    victims_collect(sched, &plan);
     ledger_foresee(sched->ledger);
-    bool is_found = sched->plan->unit_count > 0 && node_search_take(sched, SLOT_NONE, &request, PLAN_HEADROOM);
+    bool is_found = sched->plan->unit_count > 0 && node_search_take(sched, &plan, &request);
     node_search_end(sched);
     ledger_rollback(sched->ledger, mark);
     if (is_found)

@@ -238,7 +238,8 @@ static void offer_unit(const struct sched *sched, struct eviction_offer *offer, 
 
 /* List the links of a node whose units may still be taken, in the order of their keys.  There are few, so insertion
  * sort is enough. */
-static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OFFER_UNITS_MAX])
+static uint32_t gather_node(struct sched *sched, const struct plan_request *plan, node_id node,
+                            uint32_t links[OFFER_UNITS_MAX])
 {
     const struct node_search_scratch *scratch = sched->node_search;
     uint32_t count = 0;
@@ -246,7 +247,7 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OF
         struct unit *unit = &sched->plan->units[scratch->links[l - 1].unit];
         if (unit->is_taken || unit->is_refused)
             continue;
-        victims_rank(sched, unit);
+        victims_rank(sched, plan, unit);
         uint32_t at = count < OFFER_UNITS_MAX ? count++ : OFFER_UNITS_MAX;
         for (; at > 0; at--) { /* if there are too many, the last in order are dropped */
             if (victims_compare(sched->plan, &sched->plan->units[scratch->links[links[at - 1]].unit], unit) <= 0)
@@ -262,7 +263,8 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OF
 
 /* Take units of the node in order until one more member fits.  Then give back, last first, each unit that is not
  * needed.  False: no more members ever fit. */
-static bool make_offer(struct sched *sched, node_id node, const struct request *request, struct eviction_offer *offer)
+static bool make_offer(struct sched *sched, const struct plan_request *plan, node_id node,
+                       const struct request *request, struct eviction_offer *offer)
 {
     struct node_view view;
     const struct node_search_scratch *scratch = sched->node_search;
@@ -271,7 +273,7 @@ static bool make_offer(struct sched *sched, node_id node, const struct request *
     if (!view_open(&view, sched->ledger, node, request))
         return false;
     uint64_t wanted = view_members(&view) + 1;
-    uint32_t candidates = gather_node(sched, node, links);
+    uint32_t candidates = gather_node(sched, plan, node, links);
     while (count < candidates && !view_holds(&view, wanted)) {
         spaces[count] = link_space(sched, &scratch->links[links[count]]);
         view_change(&view, &spaces[count++], 1);
@@ -296,13 +298,14 @@ static bool is_cheaper(struct offer_cost a, struct offer_cost b)
 }
 
 /* The cost of a node's cheapest offer.  It is kept until a unit with a piece on the node is taken. */
-static struct offer_cost offer_cost(struct sched *sched, node_id node, const struct request *request)
+static struct offer_cost offer_cost(struct sched *sched, const struct plan_request *plan, node_id node,
+                                    const struct request *request)
 {
     struct offer_cost *cost = &sched->node_search->nodes[node].cost;
     struct eviction_offer offer;
     if (cost->milli == COST_STALE) {
         *cost = (struct offer_cost){INT64_MAX, INT64_MAX};
-        if (make_offer(sched, node, request, &offer))
+        if (make_offer(sched, plan, node, request, &offer))
             *cost = offer.cost;
     }
     return *cost;
@@ -345,14 +348,15 @@ struct cheapest {
     struct offer_cost cost;
 };
 
-static void look_at(struct sched *sched, uint32_t place, const struct request *request, struct cheapest *best)
+static void look_at(struct sched *sched, const struct plan_request *plan, uint32_t place, const struct request *request,
+                    struct cheapest *best)
 {
     node_id node = sched->node_search->listed[place];
-    struct offer_cost cost = offer_cost(sched, node, request);
+    struct offer_cost cost = offer_cost(sched, plan, node, request);
     sched->node_search->least_milli[place] = cost.milli;
     if (cost.milli == INT64_MAX || !is_cheaper(cost, best->cost))
         return;
-    if (cost.loss_gpu_ns > sched->plan->loss_bound)
+    if (cost.loss_gpu_ns > plan->loss_bound)
         sched->plan->saw_too_costly = true;
     else
         *best = (struct cheapest){node, cost};
@@ -360,7 +364,7 @@ static void look_at(struct sched *sched, uint32_t place, const struct request *r
 
 /* The node with the cheapest offer.  It reads all lower bounds in one array, and computes an offer only if its bound is
  * no higher than the best cost so far. */
-static node_id cheapest_node(struct sched *sched, const struct request *request)
+static node_id cheapest_node(struct sched *sched, const struct plan_request *plan, const struct request *request)
 {
     const struct node_search_scratch *scratch = sched->node_search;
     struct cheapest best = {NODE_NONE, {INT64_MAX - 1, INT64_MAX}};
@@ -369,7 +373,7 @@ static node_id cheapest_node(struct sched *sched, const struct request *request)
         if (*least == COST_STALE)
             *least = least_milli(sched, scratch->listed[n], request);
         if (*least <= best.cost.milli)
-            look_at(sched, n, request, &best);
+            look_at(sched, plan, n, request, &best);
     }
     return best.node;
 }
@@ -394,18 +398,18 @@ bool node_search_suit(const struct sched *sched, const struct request_class *ask
            request_class_goes_anywhere(ask, sched->cluster);
 }
 
-bool node_search_take(struct sched *sched, uint32_t preemptor, const struct request *request, enum plan_kind kind)
+bool node_search_take(struct sched *sched, const struct plan_request *plan, const struct request *request)
 {
     struct eviction_offer offer;
     if (sched->node_search->link_count == 0)
         link_units(sched);
-    node_id node = cheapest_node(sched, request);
-    if (node == NODE_NONE || !make_offer(sched, node, request, &offer))
+    node_id node = cheapest_node(sched, plan, request);
+    if (node == NODE_NONE || !make_offer(sched, plan, node, request, &offer))
         return false;
     for (uint32_t i = 0; i < offer.count; i++) {
         struct unit *unit = &sched->plan->units[offer.units[i]];
         forget_costs(sched, unit);
-        if (!victims_may_take(sched, preemptor, unit, kind))
+        if (!victims_may_take(sched, plan, unit))
             return true; /* its queue may lose no more: search again without it */
         plan_take(sched, unit);
     }

@@ -12,7 +12,7 @@ bool node_search_suit(const struct sched *sched, const struct request_class *ask
 /* In the trial, take the units of the node where room for one more member costs least.  False: no node can have one.
  * True also if a unit may not be taken: the search goes on without it.  Called between victims_collect and
  * node_search_end. */
-bool node_search_take(struct sched *sched, uint32_t preemptor, const struct request *request, enum plan_kind kind);
+bool node_search_take(struct sched *sched, const struct plan_request *plan, const struct request *request);
 void node_search_end(struct sched *sched);
 
 #endif

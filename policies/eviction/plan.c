@@ -63,9 +63,9 @@ static bool drop_bystanders(struct sched *sched)
 
 /* Is the preemption cost worth the time that the preemptor has waited?  If not, notes when it may be.  The cost
  * does not matter if the preemptor's queue stays in quota. */
-static bool is_worth_it(struct sched *sched, uint32_t preemptor)
+static bool weigh_cost(struct sched *sched, const struct plan_request *request)
 {
-    if (sched->policy.preempt.loss_ratio_milli == 0 || sched_is_entitled(sched, preemptor))
+    if (sched->policy.preempt.loss_ratio_milli == 0 || sched_is_entitled(sched, request->preemptor))
         return true;
     const struct plan_scratch *plan = sched->plan;
     struct preemption_cost all = {.saved_at = TIME_NEVER};
@@ -80,15 +80,15 @@ static bool is_worth_it(struct sched *sched, uint32_t preemptor)
         if (own->saved_at < all.saved_at)
             all.saved_at = own->saved_at;
     }
-    if (all.loss_gpu_ns <= preemption_cost_of_wait(sched, preemptor))
+    if (all.loss_gpu_ns <= preemption_cost_of_wait(sched, request->preemptor))
         return true;
-    preemption_cost_note(sched, preemptor, &all);
+    preemption_cost_note(sched, request->preemptor, &all);
     return false;
 }
 
 /* Give back, the last taken first, every unit without which the preemptor still fits and the rounds allow the rest.
  * is_strict: the whole after-state must stay valid.  True if a unit was given back. */
-static bool give_back_spare(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_strict)
+static bool give_back_spare(struct sched *sched, const struct plan_request *request, bool is_strict)
 {
     struct plan_scratch *plan = sched->plan;
     bool is_any = false;
@@ -97,8 +97,8 @@ static bool give_back_spare(struct sched *sched, uint32_t preemptor, enum plan_k
         if (!unit->is_taken || plan_is_core_taken(sched, unit))
             continue;
         plan_give_back(sched, unit);
-        if (!plan_suffices(sched, preemptor) || !plan_is_lawful(sched, preemptor) ||
-            (is_strict && !plan_is_good(sched, preemptor, kind)))
+        if (!plan_suffices(sched, request) || !plan_is_lawful(sched, request) ||
+            (is_strict && !plan_is_good(sched, request)))
             plan_take_again(sched, unit);
         else
             is_any = true;
@@ -119,45 +119,45 @@ static void forget_given_back(struct plan_scratch *plan)
 /* Give back every unit that is not needed.  False: the plan is not valid.  Where victims move, a unit that the
  * preemptor does not need may have to go so that another victim finds a place.  If the plan is not valid without such
  * units, they stay in it. */
-static bool trim(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool trim(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
     forget_given_back(plan);
     size_t mark = ledger_mark(sched->ledger);
-    give_back_spare(sched, preemptor, kind, false);
-    bool is_trimmed = plan_is_good(sched, preemptor, kind);
-    if (is_trimmed || !plan_may_move(sched, kind)) {
+    give_back_spare(sched, request, false);
+    bool is_trimmed = plan_is_good(sched, request);
+    if (is_trimmed || !plan_may_move(sched, request)) {
         ledger_commit(sched->ledger, mark);
         return is_trimmed;
     }
     ledger_rollback(sched->ledger, mark);
     for (uint32_t t = 0; t < plan->taken_count; t++)
         plan->units[plan->taken[t]].is_taken = true;
-    while (give_back_spare(sched, preemptor, kind, true))
+    while (give_back_spare(sched, request, true))
         continue; /* the places of moved victims may depend on which others move */
-    return plan_is_good(sched, preemptor, kind);
+    return plan_is_good(sched, request);
 }
 
 /* In a round, only the rules of the round are asked here.  The rest of the after-state is asked after trimming. */
-static bool is_acceptable(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool is_acceptable(struct sched *sched, const struct plan_request *request)
 {
-    if (kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, preemptor)) {
+    if (request->kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, request->preemptor)) {
 #ifdef WINDTUNNEL_DEBUG
-        assert(!plan_is_good(sched, preemptor, kind));
+        assert(!plan_is_good(sched, request));
 #endif
         return false;
     }
-    return plan_count_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, preemptor) &&
-           (plan_round(sched->plan) != NULL ? plan_is_lawful(sched, preemptor) : plan_is_good(sched, preemptor, kind));
+    return plan_count_jobs(sched) <= plan_job_bound(sched, request->kind) && plan_suffices(sched, request) &&
+           (plan_round(sched->plan, request) != NULL ? plan_is_lawful(sched, request) : plan_is_good(sched, request));
 }
 
 /* The units taken suffice.  Is the after-state valid?  It is tried first without the units on nodes where the preemptor
  * is not placed, then with all of them. */
-static bool settle_for(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool settle_for(struct sched *sched, const struct plan_request *request)
 {
     size_t mark = ledger_mark(sched->ledger);
     const bool is_any_dropped = drop_bystanders(sched);
-    if (is_acceptable(sched, preemptor, kind)) {
+    if (is_acceptable(sched, request)) {
         ledger_commit(sched->ledger, mark);
         return true;
     }
@@ -166,44 +166,56 @@ static bool settle_for(struct sched *sched, uint32_t preemptor, enum plan_kind k
         return false; /* all of them were tried */
     for (uint32_t t = 0; t < sched->plan->taken_count; t++)
         sched->plan->units[sched->plan->taken[t]].is_taken = true;
-    return is_acceptable(sched, preemptor, kind);
+    return is_acceptable(sched, request);
 }
 
-/* Take units one by one until the preemptor fits in a valid after-state; false if that never comes. */
-static bool grow_in_order(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+/* A generator of units: takes those that the search tries next.  False: there are none left. */
+typedef bool take_fn(struct sched *sched, const struct plan_request *request);
+
+static bool take_in_order(struct sched *sched, const struct plan_request *request)
 {
-    /* Victims to move are searched only among the first units of the order. */
-    bool is_bounded = kind == PLAN_CONSOLIDATE || sched->plan->is_moving;
-    uint32_t bound = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
-    struct misfit misfit = {.keeper = QUEUE_NONE};
-    struct unit *unit;
-    while ((!is_bounded || plan_count_jobs(sched) < bound) && (unit = victims_next(sched, preemptor, kind)) != NULL) {
+    struct unit *unit = victims_next(sched, request);
+    if (unit != NULL)
         plan_take(sched, unit);
-        if (kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, preemptor))
+    return unit != NULL;
+}
+
+static bool take_by_node(struct sched *sched, const struct plan_request *request)
+{
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[request->preemptor]);
+    uint32_t group = 0;
+    while (ask->groups[group].count == 0)
+        group++;
+    return node_search_take(sched, request, &ask->groups[group].request);
+}
+
+/* The search takes no more units once those taken belong to so many jobs.  Victims to move are searched only among the
+ * first units of the order. */
+static uint32_t most_jobs(const struct sched *sched, const struct plan_request *request, take_fn *take)
+{
+    const bool is_moving = request->kind == PLAN_CONSOLIDATE || request->is_moving;
+    if (take == take_in_order)
+        return is_moving ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
+    const uint32_t bound = plan_job_bound(sched, request->kind);
+    return bound == UINT32_MAX ? UINT32_MAX : bound + 1;
+}
+
+/* Take units until the preemptor fits in a valid after-state; false if that never comes. */
+static bool grow(struct sched *sched, const struct plan_request *request, take_fn *take)
+{
+    const uint32_t most = most_jobs(sched, request, take);
+    struct misfit misfit = {.keeper = QUEUE_NONE};
+    uint32_t tested = UINT32_MAX; /* with so many units taken the preemptor did not fit */
+    while ((most == UINT32_MAX || plan_count_jobs(sched) < most) && take(sched, request)) {
+        if (sched->plan->taken_count == tested)
+            continue;
+        tested = sched->plan->taken_count;
+        if (request->kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, request->preemptor))
             continue; /* nor could it with some of them only */
-        if (plan_suffices_by_now(sched, preemptor, &misfit) && settle_for(sched, preemptor, kind))
+        if (plan_suffices_by_now(sched, request, &misfit) && settle_for(sched, request))
             return true;
     }
     return false;
-}
-
-static bool grow_by_node(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
-{
-    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
-    struct misfit misfit = {.keeper = QUEUE_NONE};
-    bool is_found = false, may_go_on = sched->plan->unit_count > 0;
-    uint32_t group = 0, tested = UINT32_MAX; /* with so many units taken the preemptor did not fit */
-    while (ask->groups[group].count == 0)
-        group++;
-    const struct request *request = &ask->groups[group].request; /* stays valid when the class table grows */
-    while (!is_found && may_go_on && plan_count_jobs(sched) <= plan_job_bound(sched, kind)) {
-        may_go_on = node_search_take(sched, preemptor, request, kind);
-        is_found = may_go_on && sched->plan->taken_count != tested && plan_suffices_by_now(sched, preemptor, &misfit) &&
-                   settle_for(sched, preemptor, kind);
-        tested = sched->plan->taken_count;
-    }
-    node_search_end(sched);
-    return is_found;
 }
 
 /* Do the candidates and the free space together hold as many GPUs as the preemptor asks?  If not, there is no plan.
@@ -221,115 +233,107 @@ static bool could_suffice(struct sched *sched, const struct request_class *ask)
     return room >= ask->charge[QUEUE_SUM_GPU];
 }
 
-/* A way to take units until the preemptor fits in a valid after-state.  False: it never does. */
-typedef bool grow_fn(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
-
-/* Grow a victim set from nothing, round by round.  Units taken or refused before are reset. */
-static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind, grow_fn *way)
+/* Search among the units that were collected, round by round.  Units taken or refused before are reset. */
+static bool search(struct sched *sched, const struct plan_request *request, take_fn *take)
 {
     size_t mark = ledger_mark(sched->ledger);
+    bool is_found, goes_on = true;
     plan_begin(sched->plan);
     sched->plan->next = sched->plan->round = 0;
+    if (take == take_in_order)
+        victims_arrange(sched, request);
     for (uint32_t u = 0; u < sched->plan->unit_count; u++)
         sched->plan->units[u].is_taken = sched->plan->units[u].is_refused = false;
     do {
-        if (way(sched, preemptor, kind)) {
-            ledger_commit(sched->ledger, mark);
-            return true;
-        }
-    } while (plan_next_round(sched, &mark));
-    ledger_rollback(sched->ledger, mark);
-    return false;
+        is_found = grow(sched, request, take);
+        node_search_end(sched);
+        goes_on = !is_found && plan_next_round(sched, request, &mark);
+    } while (goes_on);
+    if (is_found)
+        ledger_commit(sched->ledger, mark);
+    else
+        ledger_rollback(sched->ledger, mark);
+    return is_found;
 }
 
 /* May the units that were collected suffice?  With debug assertions on, a refusal is compared with the search that it
  * spares. */
-static bool bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool bound_suffices(struct sched *sched, const struct plan_request *request)
 {
-    const bool suffices = plan_bound_suffices(sched, preemptor, kind);
+    const bool suffices = plan_bound_suffices(sched, request);
 #ifdef WINDTUNNEL_DEBUG
-    if (!suffices && sched->plan->unit_count > 0) {
-        victims_arrange(sched);
-        assert(!try_grow(sched, preemptor, kind, grow_in_order));
-    }
+    if (!suffices && sched->plan->unit_count > 0)
+        assert(!search(sched, request, take_in_order));
 #endif
     return suffices;
 }
 
-/* With all units taken that may be lost, the preemptor may have enough space, but not in one place.  Then victims that
- * find another place are moved.  The quotas do not forbid that, since these victims lose no space. */
-static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
-{
-    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
-    sched->plan->is_moving = true;
-    victims_collect(sched, preemptor, PLAN_RECLAIM);
-    if (!could_suffice(sched, ask))
-        return false;
-    if (!bound_suffices(sched, preemptor, PLAN_RECLAIM))
-        return false;
-    victims_arrange(sched);
-    return try_grow(sched, preemptor, PLAN_RECLAIM, grow_in_order);
-}
-
 /* Collect the units.  False: even all of them together would not suffice.  If the home is too small, they are not
  * needed, but it is noted when units may be taken later. */
-static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool has_home)
+static bool collect_enough(struct sched *sched, const struct plan_request *request, bool has_home)
 {
-    const bool is_hopeless =
-        (!has_home && kind == PLAN_RECLAIM) || (kind == PLAN_CONSOLIDATE && !plan_room_suffices(sched, preemptor));
-    sched->plan->is_moving = false;
+    const bool is_hopeless = (!has_home && request->kind == PLAN_RECLAIM) ||
+                             (request->kind == PLAN_CONSOLIDATE && !plan_room_suffices(sched, request->preemptor));
     if (is_hopeless)
-        victims_note(sched, preemptor, kind);
+        victims_note(sched, request);
     else
-        victims_collect(sched, preemptor, kind);
-    if (is_hopeless || !has_home || !could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])))
+        victims_collect(sched, request);
+    if (is_hopeless || !has_home || !could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[request->preemptor])))
         return false;
-    return kind != PLAN_CONSOLIDATE || plan_job_bound(sched, kind) > 0;
+    return request->kind != PLAN_CONSOLIDATE || plan_job_bound(sched, request->kind) > 0;
+}
+
+/* With all units taken that may be lost, the preemptor may have enough space, but not in one place.  Then victims that
+ * find another place are moved.  The quotas do not forbid that, since these victims lose no space. */
+static bool search_moving(struct sched *sched, const struct plan_request *request)
+{
+    victims_collect(sched, request);
+    return could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[request->preemptor])) &&
+           bound_suffices(sched, request) && search(sched, request, take_in_order);
 }
 
 /* A search in order may take all that a queue can lose on many different nodes, without room on any.  A search node by
  * node may then find other victims. */
-static bool grow_by_node_instead(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool search_nodes_too(struct sched *sched, const struct plan_request *request)
 {
-    const struct quota_round *round = plan_round(sched->plan);
-    if (kind == PLAN_CONSOLIDATE || (round != NULL && round->by_share))
+    const struct quota_round *round = plan_round(sched->plan, request);
+    if (request->kind == PLAN_CONSOLIDATE || (round != NULL && round->by_share))
         return false;
-    sched->plan->is_moving = false;
-    victims_collect(sched, preemptor, kind);
-    return try_grow(sched, preemptor, kind, grow_by_node);
+    victims_collect(sched, request);
+    return search(sched, request, take_by_node);
 }
 
-/* Search as the policy says, then with victims that move.  If the policy searches in order, search node by node last.
- */
-static bool grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool has_home)
+/* Search as the policy says, then with victims that move (then request->is_moving is set).  If the policy searches in
+ * order, search node by node last. */
+static bool search_all(struct sched *sched, struct plan_request *request, bool has_home)
 {
-    const bool suits_nodes = node_search_suit(sched, sched_ask(sched, &sched->jobs.jobs[preemptor]));
+    const bool suits_nodes = node_search_suit(sched, sched_ask(sched, &sched->jobs.jobs[request->preemptor]));
     const bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
-    if (!collect_enough(sched, preemptor, kind, has_home))
+    if (!collect_enough(sched, request, has_home))
         return false;
     /* Costs are noted when offers are compared, so where there is a bound of costs the search must be made. */
-    const bool is_bounded = sched->plan->loss_bound != INT64_MAX;
-    const bool has_any = sched->plan->unit_count > 0 && (is_bounded || bound_suffices(sched, preemptor, kind));
-    if (has_any && !by_node)
-        victims_arrange(sched);
-    if (has_any && try_grow(sched, preemptor, kind, by_node ? grow_by_node : grow_in_order))
+    const bool is_bounded = request->loss_bound != INT64_MAX;
+    const bool has_any = sched->plan->unit_count > 0 && (is_bounded || bound_suffices(sched, request));
+    if (has_any && search(sched, request, by_node ? take_by_node : take_in_order))
         return true;
-    if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims && grow_by_moving(sched, preemptor))
+    request->is_moving = request->kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims;
+    if (request->is_moving && search_moving(sched, request))
         return true;
-    return has_any && suits_nodes && !by_node && grow_by_node_instead(sched, preemptor, kind);
+    request->is_moving = false;
+    return has_any && suits_nodes && !by_node && search_nodes_too(sched, request);
 }
 
-static bool find_victims(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool has_home)
+static bool find_victims(struct sched *sched, const struct plan_request *asked, bool has_home)
 {
-    sched->plan->is_seeking = true;
-    bool is_found = grow(sched, preemptor, kind, has_home) && trim(sched, preemptor, kind);
+    struct plan_request searched = *asked; /* as victims were found in the end */
+    const struct plan_request *request = &searched;
+    sched->plan->round = 0;
+    bool is_found = search_all(sched, &searched, has_home) && trim(sched, request);
     /* If victims stay, the preemptor keeps the place that the plan found: a new search might find none beside them. */
-    if (is_found && plan_may_move(sched, kind))
-        plan_trim_members(sched, preemptor, kind);
-    const bool some_stay = is_found && plan_may_move(sched, kind) && plan_leave_at_home(sched, preemptor);
-    is_found = is_found && is_worth_it(sched, preemptor) && (some_stay || plan_suffices(sched, preemptor));
-    sched->plan->is_seeking = false;
-    return is_found;
+    if (is_found && plan_may_move(sched, request))
+        plan_trim_members(sched, request);
+    const bool some_stay = is_found && plan_may_move(sched, request) && plan_leave_at_home(sched, request->preemptor);
+    return is_found && weigh_cost(sched, request) && (some_stay || plan_suffices(sched, request));
 }
 
 /* Would the preemptor fit without any victim, in the ledger as it will be when all leaving space is free? */
@@ -337,7 +341,8 @@ static bool fits_what_comes(struct sched *sched, uint32_t preemptor)
 {
     if (sched->lists.leaving_count == 0 || !ledger_foresee(sched->ledger))
         return false; /* nothing comes */
-    return plan_suffices(sched, preemptor);
+    const struct plan_request without_rounds = {.preemptor = preemptor, .loss_bound = INT64_MAX};
+    return plan_suffices(sched, &without_rounds);
 }
 
 /* May the preemptor, which needs no victim, wait for space that is coming?  Where jobs wait before they evict others,
@@ -345,13 +350,14 @@ static bool fits_what_comes(struct sched *sched, uint32_t preemptor)
  * placed again, plan_await gives such space to the jobs that are next; a plan claims it only if it could take victims
  * too.
  * Source: KAI-Scheduler, `actions/common/solvers/by_pod_solver.go`: a scenario without victims is no solution. */
-static bool may_await(const struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool may_evict)
+static bool may_await(const struct sched *sched, const struct plan_request *request)
 {
     if (sched->policy.preempt.replaces_victims &&
-        (!may_evict ||
-         (kind == PLAN_PREEMPT && plan_has_no_lower(sched, preemptor, sched->jobs.jobs[preemptor].queue))))
+        (!request->may_evict ||
+         (request->kind == PLAN_PREEMPT &&
+          plan_has_no_lower(sched, request->preemptor, sched->jobs.jobs[request->preemptor].queue))))
         return false;
-    return !sched->has_patience || sched_is_entitled(sched, preemptor);
+    return !sched->has_patience || sched_is_entitled(sched, request->preemptor);
 }
 
 bool plan_await(struct sched *sched, uint32_t slot)
@@ -413,9 +419,11 @@ bool plan_await_shared(struct sched *sched, uint32_t slot)
 bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     struct sched_job *job = &sched->jobs.jobs[preemptor];
-    bool may_evict = plan_may_evict(sched, preemptor, kind);
-    if (!may_evict && sched->ledger->coming_milli == 0)
+    struct plan_request asked = plan_request_of(sched, preemptor, kind);
+    const struct plan_request *request = &asked;
+    if (!request->may_evict && sched->ledger->coming_milli == 0)
         return false;
+    asked.loss_bound = victims_loss_bound(sched, request);
     sched->eviction->plans_tried++;
     sched->plan->recall_count = 0;
     size_t mark = ledger_mark(sched->ledger);
@@ -425,13 +433,14 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     /* The check of the preemption bound spares no work that counts (0.0 %), but decisions differ without it. */
     bool is_found =
         has_home && fits_what_comes(sched, preemptor)
-            ? may_await(sched, preemptor, kind, may_evict)
-            : may_evict && preemption_bound_suffices(&sched->preemption_bound, sched->cluster, sched_ask(sched, job)) &&
-                  find_victims(sched, preemptor, kind, has_home);
-    while (!is_found && may_evict && plan_recall_next(sched, preemptor, kind)) {
+            ? may_await(sched, request)
+            : request->may_evict &&
+                  preemption_bound_suffices(&sched->preemption_bound, sched->cluster, sched_ask(sched, job)) &&
+                  find_victims(sched, request, has_home);
+    while (!is_found && request->may_evict && plan_recall_next(sched, request)) {
         plan_begin(sched->plan);
-        is_found = plan_suffices(sched, preemptor) ? plan_is_good(sched, preemptor, kind)
-                                                   : find_victims(sched, preemptor, kind, has_home);
+        is_found =
+            plan_suffices(sched, request) ? plan_is_good(sched, request) : find_victims(sched, request, has_home);
     }
     ledger_rollback(sched->ledger, mark);
     return is_found;

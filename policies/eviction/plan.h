@@ -13,15 +13,15 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 bool plan_make(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 
 /* May victims of such a plan be placed elsewhere? */
-bool plan_may_move(const struct sched *sched, enum plan_kind kind);
+bool plan_may_move(const struct sched *sched, const struct plan_request *request);
 /* Is the after-state of the units taken valid?  It does not ask whether each unit is needed.  Sets plan.pieces and
  * plan.places. */
-bool plan_is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+bool plan_is_good(struct sched *sched, const struct plan_request *request);
 /* If only the units that are still taken had been taken, would each have been allowed in its round? */
-bool plan_is_lawful(struct sched *sched, uint32_t preemptor);
+bool plan_is_lawful(struct sched *sched, const struct plan_request *request);
 /* In a valid plan whose victims move: list the members that need not (plan.stays).  Then plan.pieces and plan.places
  * are those of the trimmed plan. */
-void plan_trim_members(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+void plan_trim_members(struct sched *sched, const struct plan_request *request);
 
 /* ---- plan_places.c */
 
@@ -44,7 +44,7 @@ bool plan_leave_at_home(struct sched *sched, uint32_t preemptor);
 
 /* Claims of this cycle that a reclaim takes back (plan_recall.c).  In the trial: take back the next one that it may;
  * false: there is none.  When the plan is booked: end them. */
-bool plan_recall_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+bool plan_recall_next(struct sched *sched, const struct plan_request *request);
 void plan_recall_claims(struct sched *sched, uint32_t preemptor);
 /* Does the order put the preemptor before the job whose claim is taken back? */
 bool plan_recall_is_last(struct sched *sched, uint32_t preemptor, uint32_t slot);

@@ -157,11 +157,12 @@ static bool space_suffices(struct sched *sched, uint32_t preemptor)
     return suffices;
 }
 
-bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+bool plan_bound_suffices(struct sched *sched, const struct plan_request *request)
 {
-    if (kind == PLAN_CONSOLIDATE)
-        return plan_room_suffices(sched, preemptor); /* almost every job may be moved: the nodes refuse next to none */
-    if (kind == PLAN_PREEMPT && !quota_suffices(sched, preemptor))
+    if (request->kind == PLAN_CONSOLIDATE)
+        return plan_room_suffices(
+            sched, request->preemptor); /* almost every job may be moved: the nodes refuse next to none */
+    if (request->kind == PLAN_PREEMPT && !quota_suffices(sched, request->preemptor))
         return false;
-    return space_suffices(sched, preemptor);
+    return space_suffices(sched, request->preemptor);
 }

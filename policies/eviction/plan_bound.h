@@ -4,8 +4,8 @@
  * Law: false only if the preemptor would find no place, or its quota would forbid it, with every candidate of the plan
  * gone.  Then no set of victims suffices, and the search would fail after it had taken and tried them all.
  *
- *   victims_collect(sched, preemptor, kind);
- *   if (!plan_bound_suffices(sched, preemptor, kind)) return false;
+ *   victims_collect(sched, request);
+ *   if (!plan_bound_suffices(sched, request)) return false;
  *
  * The quota is asked for a preemption, which takes from the preemptor's own queue alone.  A consolidation needs as much
  * free space as the preemptor asks, since its victims move.  Else whole GPUs are counted, and shares only where the
@@ -16,11 +16,12 @@
 #ifndef POLICIES_EVICTION_PLAN_BOUND_H
 #define POLICIES_EVICTION_PLAN_BOUND_H
 
+#include "policies/eviction/plan_request.h"
 #include "policies/state/plan_kind.h"
 #include "policies/state/sched_state.h"
 
 /* Called in the trial of the plan, when the candidates are collected and none is taken. */
-bool plan_bound_suffices(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+bool plan_bound_suffices(struct sched *sched, const struct plan_request *request);
 
 /* In a consolidation: is as much free as the preemptor asks?  Called before candidates are collected. */
 bool plan_room_suffices(struct sched *sched, uint32_t preemptor);

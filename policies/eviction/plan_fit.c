@@ -38,22 +38,22 @@ static bool fits(struct sched *sched, uint32_t preemptor, bool *has_no_place)
     return is_placed;
 }
 
-static bool is_allowed(struct sched *sched, uint32_t preemptor)
+static bool is_allowed(struct sched *sched, const struct plan_request *request)
 {
-    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    const struct sched_job *own = &sched->jobs.jobs[request->preemptor];
     const struct quota_policy *quota = sched->policy.quota;
-    const struct quota_round *round = plan_round(sched->plan);
+    const struct quota_round *round = plan_round(sched->plan, request);
     const int64_t *ask = sched_ask(sched, own)->charge;
     if (round != NULL && quota->suffices != NULL && !quota->suffices(&sched->tree, own->queue, ask, round))
         return false;
     return queue_tree_forbids(&sched->tree, own->queue, ask) == QUEUE_NONE &&
-           kept_forbids(sched, preemptor) == QUEUE_NONE;
+           kept_forbids(sched, request->preemptor) == QUEUE_NONE;
 }
 
-bool plan_suffices(struct sched *sched, uint32_t preemptor)
+bool plan_suffices(struct sched *sched, const struct plan_request *request)
 {
     bool has_no_place;
-    return is_allowed(sched, preemptor) && fits(sched, preemptor, &has_no_place);
+    return is_allowed(sched, request) && fits(sched, request->preemptor, &has_no_place);
 }
 
 /* Has nothing changed at home since the preemptor found no place there? */
@@ -78,15 +78,15 @@ static queue_id keeper_of(struct sched *sched, uint32_t preemptor)
     return keeper;
 }
 
-bool plan_suffices_by_now(struct sched *sched, uint32_t preemptor, struct misfit *misfit)
+bool plan_suffices_by_now(struct sched *sched, const struct plan_request *request, struct misfit *misfit)
 {
     bool has_no_place;
-    if (is_misfit_still(sched->ledger, misfit) || !is_allowed(sched, preemptor))
+    if (is_misfit_still(sched->ledger, misfit) || !is_allowed(sched, request))
         return false;
-    bool is_placed = fits(sched, preemptor, &has_no_place);
+    bool is_placed = fits(sched, request->preemptor, &has_no_place);
     *misfit = (struct misfit){QUEUE_NONE, sched->ledger->change_count};
-    if (has_no_place && homely_group(sched_ask(sched, &sched->jobs.jobs[preemptor])) != NULL)
-        misfit->keeper = keeper_of(sched, preemptor);
+    if (has_no_place && homely_group(sched_ask(sched, &sched->jobs.jobs[request->preemptor])) != NULL)
+        misfit->keeper = keeper_of(sched, request->preemptor);
     return is_placed;
 }
 

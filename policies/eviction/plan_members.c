@@ -48,11 +48,11 @@ static bool may_part(struct sched *sched, const struct unit *unit)
 }
 
 /* May the job of the unit be moved by a plan of this kind?  A consolidation has tested that already. */
-static bool may_be_moved(struct sched *sched, enum plan_kind kind, const struct unit *unit)
+static bool may_be_moved(struct sched *sched, const struct plan_request *request, const struct unit *unit)
 {
     const struct plan_scratch *plan = sched->plan;
     int64_t parted = 0; /* other jobs */
-    if (kind == PLAN_CONSOLIDATE)
+    if (request->kind == PLAN_CONSOLIDATE)
         return true;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *other = &plan->units[plan->taken[t]];
@@ -72,13 +72,13 @@ static uint32_t count_pieces(const struct sched *sched, const struct unit *unit)
 }
 
 /* In the trial, give the piece back if the after-state is valid without its move. */
-static bool let_stay(struct sched *sched, uint32_t preemptor, enum plan_kind kind, struct stay stay)
+static bool let_stay(struct sched *sched, const struct plan_request *request, struct stay stay)
 {
     struct plan_scratch *plan = sched->plan;
     MEM_GROW(plan->stays, plan->stay_capacity, (size_t)plan->stay_count + 1);
     plan->stays[plan->stay_count++] = stay;
     sched_move(sched, stay.slot, stay.holding, ledger_call_back);
-    if (plan_suffices(sched, preemptor) && plan_is_good(sched, preemptor, kind))
+    if (plan_suffices(sched, request) && plan_is_good(sched, request))
         return true;
     sched_move(sched, stay.slot, stay.holding, ledger_send_off);
     plan->stay_count--;
@@ -86,17 +86,17 @@ static bool let_stay(struct sched *sched, uint32_t preemptor, enum plan_kind kin
 }
 
 /* Give back every piece of the unit that need not move; one at least moves.  True if one was given back. */
-static bool part(struct sched *sched, uint32_t preemptor, enum plan_kind kind, const struct unit *unit)
+static bool part(struct sched *sched, const struct plan_request *request, const struct unit *unit)
 {
     const uint32_t before = count_pieces(sched, unit);
     uint32_t moving = before;
     for (uint32_t i = 0; moving > 1 && i < sched->jobs.jobs[unit->slot].holding_count; i++)
         if (unit_has(sched, unit, i))
-            moving -= let_stay(sched, preemptor, kind, (struct stay){unit->slot, i});
+            moving -= let_stay(sched, request, (struct stay){unit->slot, i});
     return moving < before;
 }
 
-void plan_trim_members(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+void plan_trim_members(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
     bool was_tried = false, is_any = true;
@@ -104,12 +104,12 @@ void plan_trim_members(struct sched *sched, uint32_t preemptor, enum plan_kind k
         is_any = false;
         for (uint32_t t = 0; t < plan->taken_count; t++) {
             const struct unit *unit = &plan->units[plan->taken[t]];
-            if (!may_part(sched, unit) || !may_be_moved(sched, kind, unit))
+            if (!may_part(sched, unit) || !may_be_moved(sched, request, unit))
                 continue;
-            is_any |= part(sched, preemptor, kind, unit);
+            is_any |= part(sched, request, unit);
             was_tried = true;
         }
     }
     if (was_tried) /* the last one tried may have left other places */
-        plan_is_good(sched, preemptor, kind);
+        plan_is_good(sched, request);
 }

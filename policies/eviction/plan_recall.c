@@ -83,15 +83,15 @@ static void change(struct sched *sched, uint32_t slot, ledger_move_fn *move, int
     ledger_charge(sched->ledger, job->queue, amounts);
 }
 
-bool plan_recall_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+bool plan_recall_next(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
-    if (kind != PLAN_RECLAIM || sched->decided.recalls_after == UINT64_MAX || !sched->policy.preempt.replaces_victims ||
-        sched->policy.quota->rounds != NULL)
+    if (request->kind != PLAN_RECLAIM || sched->decided.recalls_after == UINT64_MAX ||
+        !sched->policy.preempt.replaces_victims || sched->policy.quota->rounds != NULL)
         return false;
     for (uint32_t c = sched->claims.count; c-- > 0;) {
         const uint32_t slot = sched->claims.slots[c];
-        if (!may_recall(sched, preemptor, slot))
+        if (!may_recall(sched, request->preemptor, slot))
             continue;
         change(sched, slot, ledger_unclaim, -1);
         ledger_foresee(sched->ledger); /* what it waited for is coming */

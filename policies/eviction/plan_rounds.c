@@ -16,23 +16,29 @@ bool plan_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id q
            !candidates_has_lower(sched, queue, sched->jobs.jobs[preemptor].priority);
 }
 
-bool plan_may_evict(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+/* May jobs be evicted for the preemptor?  Fills the rounds. */
+static bool fill_rounds(struct sched *sched, struct plan_request *request)
 {
-    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    const struct sched_job *own = &sched->jobs.jobs[request->preemptor];
     const struct quota_policy *quota = sched->policy.quota;
     const int64_t *ask = sched_ask(sched, own)->charge;
-    struct plan_scratch *plan = sched->plan;
-    plan->round_count = plan->round = 0;
-    if (kind == PLAN_CONSOLIDATE)
+    if (request->kind == PLAN_CONSOLIDATE)
         return true;
     if (quota->rounds != NULL) {
-        uint32_t count = quota->rounds(&sched->tree, own->queue, ask, plan->rounds);
-        plan->round_count = kind == PLAN_RECLAIM ? count : 0;
+        const uint32_t count = quota->rounds(&sched->tree, own->queue, ask, request->rounds);
+        request->round_count = request->kind == PLAN_RECLAIM ? count : 0;
         if (count == 0)
             return false;
     }
-    return kind == PLAN_PREEMPT || quota->may_reclaim(&sched->tree, own->queue, ask) ||
-           (sched->eviction->takes_both && !plan_has_no_lower(sched, preemptor, own->queue));
+    return request->kind == PLAN_PREEMPT || quota->may_reclaim(&sched->tree, own->queue, ask) ||
+           (sched->eviction->takes_both && !plan_has_no_lower(sched, request->preemptor, own->queue));
+}
+
+struct plan_request plan_request_of(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+{
+    struct plan_request request = {.preemptor = preemptor, .kind = kind, .loss_bound = INT64_MAX};
+    request.may_evict = fill_rounds(sched, &request);
+    return request;
 }
 
 bool plan_takes_own(const struct sched *sched, uint32_t preemptor, queue_id queue)
@@ -46,27 +52,27 @@ static bool is_entitled(const struct sched *sched, const struct quota_round *rou
            sched->tree.queues[round->entitled].depth >= sched->tree.queues[preemptor_top].depth;
 }
 
-bool plan_is_by_right(const struct sched *sched, queue_id preemptor_top)
+bool plan_is_by_right(const struct sched *sched, const struct plan_request *request, queue_id preemptor_top)
 {
-    const struct quota_round *round = plan_round(sched->plan);
+    const struct quota_round *round = plan_round(sched->plan, request);
     return round != NULL && is_entitled(sched, round, preemptor_top);
 }
 
-bool plan_is_by_share(const struct sched *sched)
+bool plan_is_by_share(const struct sched *sched, const struct plan_request *request)
 {
-    const struct quota_round *round = plan_round(sched->plan);
+    const struct quota_round *round = plan_round(sched->plan, request);
     return round != NULL && round->by_share;
 }
 
-bool plan_is_all_by_right(const struct sched *sched, queue_id queue)
+bool plan_is_all_by_right(const struct sched *sched, const struct plan_request *request, queue_id queue)
 {
     const struct plan_scratch *plan = sched->plan;
     queue_id mine, its;
-    if (plan_round(plan) == NULL || queue == sched->jobs.jobs[plan->preemptor].queue)
+    if (plan_round(plan, request) == NULL || queue == sched->jobs.jobs[request->preemptor].queue)
         return false;
-    queue_tree_below_common(&sched->tree, sched->jobs.jobs[plan->preemptor].queue, queue, &mine, &its);
-    for (uint32_t r = 0; r < plan->round_count; r++)
-        if (!is_entitled(sched, &plan->rounds[r], mine))
+    queue_tree_below_common(&sched->tree, sched->jobs.jobs[request->preemptor].queue, queue, &mine, &its);
+    for (uint32_t r = 0; r < request->round_count; r++)
+        if (!is_entitled(sched, &request->rounds[r], mine))
             return false;
     return true;
 }
@@ -86,12 +92,12 @@ void plan_contenders(struct sched *sched, uint32_t preemptor, const struct unit 
     queue_tree_below_common(&sched->tree, own->queue, unit->queue, &a->queue, &b->queue);
 }
 
-bool plan_next_round(struct sched *sched, size_t *mark)
+bool plan_next_round(struct sched *sched, const struct plan_request *request, size_t *mark)
 {
     struct plan_scratch *plan = sched->plan;
-    if (!plan->is_seeking || plan->round + 1 >= plan->round_count)
+    if (plan->round + 1 >= request->round_count)
         return false;
-    const bool goes_on = plan->rounds[++plan->round].goes_on;
+    const bool goes_on = request->rounds[++plan->round].goes_on;
     if (!goes_on) {
         ledger_rollback(sched->ledger, *mark);
         *mark = ledger_mark(sched->ledger);

@@ -9,23 +9,23 @@
 /* Within a queue only jobs of lower priority may be evicted, and no job of this queue has a lower priority than the
  * preemptor. */
 bool plan_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue);
-/* May a plan of this kind evict any job for the preemptor?  Fills plan.rounds. */
-bool plan_may_evict(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+/* What a plan of this kind for the preemptor asks, with its rounds; without a bound of the loss. */
+struct plan_request plan_request_of(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 /* Is this the preemptor's own queue, and does a plan of reclaim take from that too? */
 bool plan_takes_own(const struct sched *sched, uint32_t preemptor, queue_id queue);
 /* Is this queue (the preemptor's or one above it) entitled in this round to what the preemptor takes from outside it?
  */
-bool plan_is_by_right(const struct sched *sched, queue_id preemptor_top);
+bool plan_is_by_right(const struct sched *sched, const struct plan_request *request, queue_id preemptor_top);
 /* Do the rounds take from the queue of the largest share first? */
-bool plan_is_by_share(const struct sched *sched);
+bool plan_is_by_share(const struct sched *sched, const struct plan_request *request);
 /* Is the preemptor's side entitled in every round to what it takes from this queue? */
-bool plan_is_all_by_right(const struct sched *sched, queue_id queue);
+bool plan_is_all_by_right(const struct sched *sched, const struct plan_request *request, queue_id queue);
 /* Fill the preemptor (a) and the unit's job (b) for `compare`: as siblings, just below the queue that both have in
  * common. */
 void plan_contenders(struct sched *sched, uint32_t preemptor, const struct unit *unit, struct contender *a,
                      struct contender *b);
 /* Go on to the next round.  If it begins with no victims, the ledger is rolled back to `mark`.  False: this round was
  * the last. */
-bool plan_next_round(struct sched *sched, size_t *mark);
+bool plan_next_round(struct sched *sched, const struct plan_request *request, size_t *mark);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "policies/eviction/plan_request.h"
 #include "policies/order/order.h"
 #include "policies/placement/placement.h"
 #include "policies/preemption/preemption.h"
@@ -82,7 +83,6 @@ struct plan_scratch {
     struct unit_terms *terms;
     size_t term_capacity;
     uint32_t term_count;
-    uint32_t preemptor;  /* the units were collected for it; SLOT_NONE: for no job */
     struct unit *sorted; /* the second copy while units are sorted */
     size_t sorted_capacity;
     struct unit_order *order;
@@ -118,10 +118,8 @@ struct plan_scratch {
     uint32_t *class_queues; /* class queues that may ask for a plan */
     size_t class_queue_capacity;
     uint32_t class_queue_count;
-    struct quota_round rounds[QUOTA_ROUNDS_MAX];
-    uint32_t round_count, round; /* round_count 0: the quota policy asks for none */
-    bool is_seeking;             /* victims are searched: the rounds apply */
-    struct nominee *nominees;    /* of this cycle (policies/eviction/nominees.c) */
+    uint32_t round;           /* of the request's rounds */
+    struct nominee *nominees; /* of this cycle (policies/eviction/nominees.c) */
     size_t nominee_capacity;
     uint32_t nominee_count;
     bool is_turn_stale;    /* gather the class queues that may ask again */
@@ -133,8 +131,6 @@ struct plan_scratch {
     uint8_t *node_mark;            /* by node: the preemptor is placed there */
     uint16_t *lifted_milli;        /* by GPU, and below by node: scratch of policies/eviction/plan_bound.c */
     uint8_t *cleared;              /* GPUs that become free when all candidates go */
-    int64_t loss_bound;            /* units that would lose more GPU-ns are left out */
-    bool is_moving;                /* units that may not be lost are taken too, if they find another place */
     bool saw_starting;             /* a victim was refused only because its START is not confirmed */
     time_ns eligible_at;           /* when the first victim that a guard refuses only now may be taken; TIME_NEVER */
     time_ns eligible_last_at;      /* when all of these victims may be taken */
@@ -151,9 +147,9 @@ static inline struct unit_terms *unit_terms(const struct plan_scratch *plan, con
 }
 
 /* The round in which victims are searched; NULL: there is none. */
-static inline const struct quota_round *plan_round(const struct plan_scratch *plan)
+static inline const struct quota_round *plan_round(const struct plan_scratch *plan, const struct plan_request *request)
 {
-    return plan->is_seeking && plan->round_count > 0 ? &plan->rounds[plan->round] : NULL;
+    return request->round_count > 0 ? &request->rounds[plan->round] : NULL;
 }
 
 /* Nothing is taken yet. */

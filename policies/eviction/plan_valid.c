@@ -12,12 +12,12 @@
 #include "policies/state/sched_state.h"
 
 /* May each taken unit be taken in its round, with the units before it gone?  Charges end as they were. */
-bool plan_is_lawful(struct sched *sched, uint32_t preemptor)
+bool plan_is_lawful(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
     const uint32_t round = plan->round;
     bool is_lawful = true;
-    if (plan_round(plan) == NULL)
+    if (plan_round(plan, request) == NULL)
         return true;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
@@ -29,7 +29,7 @@ bool plan_is_lawful(struct sched *sched, uint32_t preemptor)
         if (!unit->is_taken || unit->is_moved)
             continue;
         plan->round = unit->round;
-        is_lawful = is_lawful && victims_is_lawful(sched, preemptor, unit);
+        is_lawful = is_lawful && victims_is_lawful(sched, request, unit);
         plan_charge(sched, unit, -1);
     }
     plan->round = round;
@@ -37,22 +37,22 @@ bool plan_is_lawful(struct sched *sched, uint32_t preemptor)
 }
 
 /* With the victims gone and waiting again, does the order put the preemptor before each of them? */
-static bool is_ordered_first(struct sched *sched, uint32_t preemptor)
+static bool is_ordered_first(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         struct contender a, b;
-        if (!unit->is_taken || unit->is_moved || plan_takes_own(sched, preemptor, unit->queue))
+        if (!unit->is_taken || unit->is_moved || plan_takes_own(sched, request->preemptor, unit->queue))
             continue;
         if (sched->policy.preempt.replaces_victims && plan_stands_on_lost(sched, unit))
             continue; /* it waits behind that, which is compared */
-        plan_contenders(sched, preemptor, unit, &a, &b);
-        if (!plan_is_by_right(sched, a.queue) && sched->policy.quota->compare(&sched->tree, a, b) > 0)
+        plan_contenders(sched, request->preemptor, unit, &a, &b);
+        if (!plan_is_by_right(sched, request, a.queue) && sched->policy.quota->compare(&sched->tree, a, b) > 0)
             return false;
     }
     for (uint32_t r = 0; r < plan->recall_count; r++)
-        if (!plan_recall_is_last(sched, preemptor, plan->recalls[r]))
+        if (!plan_recall_is_last(sched, request->preemptor, plan->recalls[r]))
             return false;
     return true;
 }
@@ -79,30 +79,30 @@ static uint32_t list_touched(struct sched *sched)
 }
 
 /* Do the quota policy and the order accept the after-state?  Only a reclaim is asked. */
-static bool is_quota_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool is_quota_good(struct sched *sched, const struct plan_request *request)
 {
-    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    const struct sched_job *own = &sched->jobs.jobs[request->preemptor];
     const struct quota_policy *quota = sched->policy.quota;
     const int64_t *ask = sched_ask(sched, own)->charge;
-    if (kind != PLAN_RECLAIM)
+    if (request->kind != PLAN_RECLAIM)
         return true;
-    if (!is_ordered_first(sched, preemptor) || !plan_is_lawful(sched, preemptor))
+    if (!is_ordered_first(sched, request) || !plan_is_lawful(sched, request))
         return false;
     if (quota->is_valid == NULL)
         return true;
     uint32_t touched = list_touched(sched);
-    plan_charge_preemptor(sched, preemptor, 1);
+    plan_charge_preemptor(sched, request->preemptor, 1);
     bool is_valid = quota->is_valid(&sched->tree, own->queue, ask, sched->plan->touched, touched);
-    plan_charge_preemptor(sched, preemptor, -1);
+    plan_charge_preemptor(sched, request->preemptor, -1);
     return is_valid;
 }
 
 /* Victims that found no other place are lost.  May each of them be lost, one after another?  The moved ones are charged
  * again already. */
-static bool may_be_lost(struct sched *sched, uint32_t preemptor)
+static bool may_be_lost(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
-    if (!plan->is_moving)
+    if (!request->is_moving)
         return true; /* this was asked when each was taken */
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
@@ -114,7 +114,7 @@ static bool may_be_lost(struct sched *sched, uint32_t preemptor)
         const struct unit *unit = &plan->units[plan->taken[t]];
         if (!unit->is_taken || unit->is_moved)
             continue;
-        is_lawful = victims_is_lawful(sched, preemptor, unit);
+        is_lawful = victims_is_lawful(sched, request, unit);
         plan_charge(sched, unit, -1);
     }
     return is_lawful;
@@ -133,20 +133,21 @@ static bool has_all_parts(const struct sched *sched)
 }
 
 /* May victims of such a plan be placed elsewhere? */
-bool plan_may_move(const struct sched *sched, enum plan_kind kind)
+bool plan_may_move(const struct sched *sched, const struct plan_request *request)
 {
-    return kind == PLAN_CONSOLIDATE || sched->policy.preempt.replaces_victims;
+    return request->kind == PLAN_CONSOLIDATE || sched->policy.preempt.replaces_victims;
 }
 
-bool plan_is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+bool plan_is_good(struct sched *sched, const struct plan_request *request)
 {
-    if (!plan_may_move(sched, kind))
-        return is_quota_good(sched, preemptor, kind);
+    if (!plan_may_move(sched, request))
+        return is_quota_good(sched, request);
     size_t mark = ledger_mark(sched->ledger);
     uint32_t homeless;
-    bool is_placed = plan_put_all(sched, preemptor, kind == PLAN_CONSOLIDATE ? 0 : UINT32_MAX, &homeless);
-    bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) && has_all_parts(sched) &&
-                    may_be_lost(sched, preemptor) && is_quota_good(sched, preemptor, kind);
+    bool is_placed =
+        plan_put_all(sched, request->preemptor, request->kind == PLAN_CONSOLIDATE ? 0 : UINT32_MAX, &homeless);
+    bool is_valid = is_placed && (request->kind != PLAN_CONSOLIDATE || homeless == 0) && has_all_parts(sched) &&
+                    may_be_lost(sched, request) && is_quota_good(sched, request);
     ledger_rollback(sched->ledger, mark);
     return is_valid;
 }

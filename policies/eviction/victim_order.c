@@ -19,23 +19,23 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
-static void fill_view(struct sched *sched, const struct unit *unit, struct victim_view *view)
+static void fill_view(struct sched *sched, const struct plan_request *request, const struct unit *unit,
+                      struct victim_view *view)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     const struct request_class *request_class = sched_request_class(sched, job);
-    const uint32_t preemptor = sched->plan->preemptor;
-    *view =
-        (struct victim_view){.id = job->id,
-                             .asks_milli = request_class->charge[QUEUE_SUM_GPU],
-                             .priority = job->priority,
-                             .class = request_class->class,
-                             .is_over_quota = unit->is_over_quota,
-                             .is_surplus = unit->holding != UNIT_CORE,
-                             .is_own_queue = preemptor != SLOT_NONE && job->queue == sched->jobs.jobs[preemptor].queue,
-                             .is_by_right = plan_is_all_by_right(sched, unit->queue),
-                             .running = sched->now - job->decided,
-                             .loss_gpu_ns = unit_terms(sched->plan, unit)->preemption_cost.loss_gpu_ns,
-                             .order_rank = job->rank[0]};
+    *view = (struct victim_view){.id = job->id,
+                                 .asks_milli = request_class->charge[QUEUE_SUM_GPU],
+                                 .priority = job->priority,
+                                 .class = request_class->class,
+                                 .is_over_quota = unit->is_over_quota,
+                                 .is_surplus = unit->holding != UNIT_CORE,
+                                 .is_own_queue = request->preemptor != SLOT_NONE &&
+                                                 job->queue == sched->jobs.jobs[request->preemptor].queue,
+                                 .is_by_right = plan_is_all_by_right(sched, request, unit->queue),
+                                 .running = sched->now - job->decided,
+                                 .loss_gpu_ns = unit_terms(sched->plan, unit)->preemption_cost.loss_gpu_ns,
+                                 .order_rank = job->rank[0]};
     for (uint32_t i = 0; i < job->holding_count; i++) {
         if (!holding_is_in_place(sched_job_holding(job, i))) {
             view->is_evicting |= sched_job_holding(job, i)->phase == HOLDING_LEAVING;
@@ -56,7 +56,7 @@ static void charge_whole(struct sched *sched, const struct unit *core, int64_t c
             sched_add_charge(sched, core->slot, &sched_job_holding(job, i)->piece, 1, charge);
 }
 
-void victims_rank(struct sched *sched, struct unit *unit)
+void victims_rank(struct sched *sched, const struct plan_request *request, struct unit *unit)
 {
     const struct preemption_config *config = &sched->policy.preempt;
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
@@ -71,7 +71,7 @@ void victims_rank(struct sched *sched, struct unit *unit)
         terms->preemption_cost = candidates_cost(candidates_get(sched, unit->slot), sched->now);
     if (unit->surplus_count == 0)
         charge_whole(sched, unit, terms->charge);
-    fill_view(sched, unit, &view);
+    fill_view(sched, request, unit, &view);
     for (uint32_t k = 0; k < config->victim_key_count; k++) {
         view.own = sched->own.victim[k];
         terms->key[at++] = config->victims[k]->rank(&view);
@@ -90,13 +90,13 @@ void victims_rank(struct sched *sched, struct unit *unit)
         terms->key[at++] = 0;
 }
 
-bool victims_spares(struct sched *sched, struct unit *unit)
+bool victims_spares(struct sched *sched, const struct plan_request *request, struct unit *unit)
 {
     struct victim_view view;
     if (sched->policy.preemption->spares == NULL)
         return false;
-    victims_rank(sched, unit);
-    fill_view(sched, unit, &view);
+    victims_rank(sched, request, unit);
+    fill_view(sched, request, unit, &view);
     view.own = sched->own.preemption;
     unit->is_refused = sched->policy.preemption->spares(&view);
     return unit->is_refused;
@@ -193,14 +193,14 @@ static void sort_units(struct plan_scratch *plan)
     plan->sorted_capacity = capacity;
 }
 
-void victims_order(struct sched *sched, bool by_queue, bool is_lazy)
+void victims_order(struct sched *sched, const struct plan_request *request, bool by_queue, bool is_lazy)
 {
     struct plan_scratch *plan = sched->plan;
     plan->is_lazy = false;
     if (plan->unit_count == 0)
         return;
     for (uint32_t u = 0; u < plan->unit_count; u++) {
-        victims_rank(sched, &plan->units[u]);
+        victims_rank(sched, request, &plan->units[u]);
         is_lazy &= plan->units[u].surplus_count == 0; /* the units of a job are searched in their order */
     }
     MEM_GROW(plan->order, plan->order_capacity, (size_t)plan->unit_count + 1);
@@ -216,17 +216,18 @@ void victims_order(struct sched *sched, bool by_queue, bool is_lazy)
         sort_units(plan);
 }
 
-void victims_are_in_order(struct sched *sched)
+void victims_are_in_order(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
     plan->is_lazy = false;
+    (void)request; /* read by the check alone */
     /* So that terms do not move when units are ranked. */
     MEM_GROW(plan->terms, plan->term_capacity, (size_t)plan->unit_count + 1);
 #ifdef WINDTUNNEL_DEBUG
     const bool by_queue = !sched->policy.quota->is_flat;
     for (uint32_t u = 0; u < plan->unit_count; u++) {
         const struct unit *unit = &plan->units[u];
-        victims_rank(sched, &plan->units[u]);
+        victims_rank(sched, request, &plan->units[u]);
         assert(u == 0 || (by_queue && unit[-1].queue < unit->queue) ||
                ((!by_queue || unit[-1].queue == unit->queue) && victims_compare(plan, &unit[-1], unit) < 0));
     }

@@ -65,6 +65,7 @@ static bool is_within_rule(const struct sched *sched, uint32_t preemptor, uint32
 
 /* The preemptor, and the queue that is searched. */
 struct victim_walk {
+    const struct plan_request *request;
     uint32_t preemptor;
     enum plan_kind kind;
     job_id rival;          /* the job for which the preemptor was evicted a few cycles ago; JOB_NONE */
@@ -127,12 +128,12 @@ static inline bool is_left_alone(struct sched *sched, const struct victim_walk *
 
 /* May the job be a victim of a plan of this kind although it is starting?  Yes if the policy allows it and `allocate`
  * of this cycle decided every START that is not confirmed yet; at most once a cycle.  O(holdings). */
-static bool may_recall_start(const struct sched *sched, uint32_t slot, enum plan_kind kind)
+static bool may_recall_start(const struct sched *sched, const struct plan_request *request, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     /* A plan that moves its victims must find each another place.  Running jobs would then be evicted to make a place
      * for a job that was never told to start. */
-    if (kind == PLAN_CONSOLIDATE || sched->plan->is_moving || sched->decided.recalls_after == UINT64_MAX ||
+    if (request->kind == PLAN_CONSOLIDATE || request->is_moving || sched->decided.recalls_after == UINT64_MAX ||
         sched->jobs.facts[slot].displaced_cycle == sched->cycle)
         return false;
     for (uint32_t i = 0; i < job->holding_count; i++) {
@@ -149,7 +150,7 @@ static inline struct verdict judge_run_time(const struct sched *sched, const str
                                             const struct victim_candidate *candidate)
 {
     const bool is_decided_now = candidate->decided_cycle == sched->cycle;
-    const bool may_recall = is_decided_now && may_recall_start(sched, slot, walk->kind);
+    const bool may_recall = is_decided_now && may_recall_start(sched, walk->request, slot);
     const time_ns eligible_at = candidate->decided + walk->protected_for;
     if (is_decided_now && !may_recall)
         return refused_until(eligible_at); /* not now, but when it has run long enough */
@@ -186,18 +187,18 @@ static bool does_borrow(const struct sched *sched, queue_id queue, enum plan_kin
 
 /* The GPU-ns that victims may lose for the preemptor at most.  No bound (INT64_MAX) except in a reclaim by a preemptor
  * that is over quota. */
-static int64_t loss_bound(const struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+int64_t victims_loss_bound(const struct sched *sched, const struct plan_request *request)
 {
     int64_t ratio = sched->policy.preempt.loss_ratio_milli;
-    if (ratio == 0 || kind != PLAN_RECLAIM)
+    if (ratio == 0 || request->kind != PLAN_RECLAIM)
         return INT64_MAX;
-    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    const struct sched_job *own = &sched->jobs.jobs[request->preemptor];
     const int64_t *ask = sched->request_classes.at[own->ask].charge;
     int64_t deserved = queue_tree_spec(&sched->tree, own->queue)->deserved[RESOURCE_GPU];
     if (deserved == QUOTA_UNLIMITED ||
         queue_tree_charged(&sched->tree, own->queue, RESOURCE_GPU) + ask[QUEUE_SUM_GPU] <= deserved)
         return INT64_MAX;
-    return preemption_cost_of_wait(sched, preemptor);
+    return preemption_cost_of_wait(sched, request->preemptor);
 }
 
 /* Add the units of the job that the plan may take: none of its core if that is too young, or would lose more than the
@@ -205,10 +206,10 @@ static int64_t loss_bound(const struct sched *sched, uint32_t preemptor, enum pl
 static inline void add_job(struct sched *sched, const struct victim_walk *walk, uint32_t slot,
                            struct victim_candidate *candidate, bool is_young)
 {
-    const bool is_bounded = sched->plan->loss_bound != INT64_MAX;
+    const bool is_bounded = walk->request->loss_bound != INT64_MAX;
     const struct preemption_cost cost =
         is_bounded ? candidates_cost(candidate, sched->now) : (struct preemption_cost){0};
-    const bool is_too_costly = is_bounded && cost.loss_gpu_ns > sched->plan->loss_bound;
+    const bool is_too_costly = is_bounded && cost.loss_gpu_ns > walk->request->loss_bound;
     uint32_t first = sched->plan->unit_count;
     if (is_too_costly && !is_young)
         preemption_cost_note(sched, walk->preemptor, &cost);
@@ -241,23 +242,23 @@ static bool is_queue_meant(struct sched *sched, queue_id preemptor, queue_id que
 }
 
 /* May the queue lose any unit?  It is asked once per queue, with a unit of charge 0: if that is refused, all are. */
-static bool may_queue_lose(struct sched *sched, uint32_t preemptor, queue_id queue)
+static bool may_queue_lose(struct sched *sched, const struct plan_request *request, queue_id queue)
 {
     static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
-    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    const struct sched_job *own = &sched->jobs.jobs[request->preemptor];
     struct taking taking = {.preemptor = own->queue,
                             .victim = queue,
                             .preemptor_ask = sched_ask(sched, own)->charge,
                             .victim_unit = nothing,
                             .preemptor_priority = own->priority,
                             .victim_priority = INT32_MIN};
-    if (plan_round(sched->plan) == NULL)
+    if (plan_round(sched->plan, request) == NULL)
         return sched->policy.quota->may_take(&sched->tree, &taking);
-    if (plan_is_by_share(sched) && sched->eviction->takes_both)
+    if (plan_is_by_share(sched, request) && sched->eviction->takes_both)
         return true; /* victims of the preemptor's own queue lower its share */
     bool may = false;
-    for (uint32_t r = 0; r < sched->plan->round_count && !may; r++) {
-        taking.round = &sched->plan->rounds[r];
+    for (uint32_t r = 0; r < request->round_count && !may; r++) {
+        taking.round = &request->rounds[r];
         may = sched->policy.quota->may_take(&sched->tree, &taking);
     }
     return may;
@@ -268,19 +269,19 @@ static bool may_take_from(struct sched *sched, const struct victim_walk *walk, q
 {
     if (!is_queue_meant(sched, own, queue, walk->kind))
         return false;
-    return walk->kind != PLAN_RECLAIM || sched->plan->is_moving || may_queue_lose(sched, walk->preemptor, queue);
+    return walk->kind != PLAN_RECLAIM || walk->request->is_moving || may_queue_lose(sched, walk->request, queue);
 }
 
-bool victims_may_reclaim_from(struct sched *sched, uint32_t preemptor, queue_id queue)
+bool victims_may_reclaim_from(struct sched *sched, const struct plan_request *request, queue_id queue)
 {
-    const struct victim_walk walk = {.preemptor = preemptor, .kind = PLAN_RECLAIM};
-    return may_take_from(sched, &walk, sched->jobs.jobs[preemptor].queue, queue);
+    const struct victim_walk walk = {.request = request, .preemptor = request->preemptor, .kind = PLAN_RECLAIM};
+    return may_take_from(sched, &walk, sched->jobs.jobs[request->preemptor].queue, queue);
 }
 
 /* Would every job of the queue lose more than the preemptor's wait is worth?  A cheap test, so it comes early. */
-static bool is_queue_too_costly(struct sched *sched, queue_id queue)
+static bool is_queue_too_costly(struct sched *sched, const struct plan_request *request, queue_id queue)
 {
-    return sched->plan->loss_bound != INT64_MAX && candidates_floor(sched, queue) > sched->plan->loss_bound;
+    return request->loss_bound != INT64_MAX && candidates_floor(sched, queue) > request->loss_bound;
 }
 
 time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t slot)
@@ -334,7 +335,7 @@ static bool is_quick(const struct sched *sched, const struct victim_walk *walk)
         walk->kind == PLAN_CONSOLIDATE ? !sched->policy.defrag_config.spares_ending
         : walk->kind == PLAN_PREEMPT ? sched->policy.preempt.within_queue == WITHIN_QUEUE_ORDER /* see look_in_order */
                                      : walk->kind == PLAN_RECLAIM;
-    return leaves_none_alone && walk->rival == JOB_NONE && sched->plan->loss_bound == INT64_MAX;
+    return leaves_none_alone && walk->rival == JOB_NONE && walk->request->loss_bound == INT64_MAX;
 }
 
 /* As look_at, for the most common case.  False: the candidate is not settled (candidates_are_settled). */
@@ -398,7 +399,7 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
     uint32_t first = sched->plan->unit_count;
     if (running->count == 0 || (kind == PLAN_PREEMPT && plan_has_no_lower(sched, preemptor, queue)))
         return;
-    if (is_queue_too_costly(sched, queue)) {
+    if (is_queue_too_costly(sched, walk->request, queue)) {
         sched->plan->saw_too_costly |=
             candidates_floor(sched, queue) != INT64_MAX; /* else no job of it may be evicted */
         return;
@@ -410,22 +411,21 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
         look_in_order(sched, walk, queue);
     else
         look_at_all(sched, walk, running);
-    if (sched->plan->loss_bound != INT64_MAX && sched->plan->unit_count == first)
+    if (walk->request->loss_bound != INT64_MAX && sched->plan->unit_count == first)
         candidates_refloor(sched, queue);
 }
 
-static struct victim_walk begin_walk(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static struct victim_walk begin_walk(struct sched *sched, const struct plan_request *request)
 {
     sched->plan->unit_count = sched->plan->term_count = sched->plan->next = 0;
-    sched->plan->preemptor = preemptor;
     sched->plan->is_in_order = sched->victim_lists.are_kept;
     sched->plan->has_spans = false;
-    sched->plan->loss_bound = loss_bound(sched, preemptor, kind);
-    const bool is_bounded = kind == PLAN_CONSOLIDATE ? sched->policy.preempt.search != SEARCH_NODE
-                                                     : kind == PLAN_RECLAIM && sched->plan->is_moving;
-    return (struct victim_walk){.preemptor = preemptor,
-                                .kind = kind,
-                                .rival = find_rival(sched, preemptor),
+    const bool is_bounded = request->kind == PLAN_CONSOLIDATE ? sched->policy.preempt.search != SEARCH_NODE
+                                                              : request->kind == PLAN_RECLAIM && request->is_moving;
+    return (struct victim_walk){.request = request,
+                                .preemptor = request->preemptor,
+                                .kind = request->kind,
+                                .rival = find_rival(sched, request->preemptor),
                                 .units_max = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX};
 }
 
@@ -437,16 +437,16 @@ static void collect_other_queue(struct sched *sched, struct victim_walk *walk, e
     collect_queue(sched, walk, queue);
 }
 
-void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+void victims_collect(struct sched *sched, const struct plan_request *request)
 {
-    struct victim_walk walk = begin_walk(sched, preemptor, kind);
-    if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
-        collect_queue(sched, &walk, sched->jobs.jobs[preemptor].queue);
+    struct victim_walk walk = begin_walk(sched, request);
+    if (request->kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
+        collect_queue(sched, &walk, sched->jobs.jobs[request->preemptor].queue);
     else if (sched->victim_lists.are_kept && sched->policy.quota->is_flat)
         look_in_order(sched, &walk, QUEUE_ROOT); /* without quotas, no queue is out of reach as a whole */
     else
         for (queue_id q = 0; q < sched->tree.count; q++)
-            collect_other_queue(sched, &walk, kind, q);
+            collect_other_queue(sched, &walk, request->kind, q);
     sched->plan->saw_no_victim = sched->plan->unit_count == 0;
 }
 
@@ -460,11 +460,11 @@ static void uncharge(struct sched *sched, const struct unit *unit)
 }
 
 /* With the unit gone and waiting again, would the queue order put the preemptor before it? */
-static bool stays_behind(struct sched *sched, uint32_t preemptor, const struct unit *unit)
+static bool stays_behind(struct sched *sched, const struct plan_request *request, const struct unit *unit)
 {
     struct contender a, b;
-    plan_contenders(sched, preemptor, unit, &a, &b);
-    if (plan_is_by_right(sched, a.queue))
+    plan_contenders(sched, request->preemptor, unit, &a, &b);
+    if (plan_is_by_right(sched, request, a.queue))
         return true;
     size_t mark = ledger_mark(sched->ledger);
     uncharge(sched, unit);
@@ -473,27 +473,27 @@ static bool stays_behind(struct sched *sched, uint32_t preemptor, const struct u
     return is_behind;
 }
 
-bool victims_is_lawful(struct sched *sched, uint32_t preemptor, const struct unit *unit)
+bool victims_is_lawful(struct sched *sched, const struct plan_request *request, const struct unit *unit)
 {
-    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    const struct sched_job *own = &sched->jobs.jobs[request->preemptor];
     struct taking taking = {.preemptor = own->queue,
                             .victim = unit->queue,
                             .preemptor_ask = sched_ask(sched, own)->charge,
                             .victim_unit = unit_terms(sched->plan, unit)->charge,
                             .preemptor_priority = own->priority,
                             .victim_priority = sched->jobs.jobs[unit->slot].priority,
-                            .round = plan_round(sched->plan)};
-    if (plan_takes_own(sched, preemptor, unit->queue))
+                            .round = plan_round(sched->plan, request)};
+    if (plan_takes_own(sched, request->preemptor, unit->queue))
         return true; /* within_queue was asked when it was collected */
     bool may = sched->policy.quota->may_take(&sched->tree, &taking);
     if (may && !sched->policy.preempt.replaces_victims)
-        may = stays_behind(sched, preemptor, unit);
+        may = stays_behind(sched, request, unit);
     return may;
 }
 
 /* When a core (or a set) goes, its surplus that is left goes first.  May the queue lose each of these units, and then
  * the core? */
-static bool may_go_with_surplus(struct sched *sched, uint32_t preemptor, const struct unit *core)
+static bool may_go_with_surplus(struct sched *sched, const struct plan_request *request, const struct unit *core)
 {
     bool may = true;
     size_t mark = ledger_mark(sched->ledger);
@@ -501,23 +501,23 @@ static bool may_go_with_surplus(struct sched *sched, uint32_t preemptor, const s
         const struct unit *unit = &sched->plan->units[u];
         if (unit->is_taken || !unit_stands_on(sched, unit, core))
             continue;
-        may = victims_is_lawful(sched, preemptor, unit);
+        may = victims_is_lawful(sched, request, unit);
         uncharge(sched, unit);
     }
-    may = may && victims_is_lawful(sched, preemptor, core);
+    may = may && victims_is_lawful(sched, request, core);
     ledger_rollback(sched->ledger, mark);
     return may;
 }
 
-bool victims_may_take(struct sched *sched, uint32_t preemptor, struct unit *unit, enum plan_kind kind)
+bool victims_may_take(struct sched *sched, const struct plan_request *request, struct unit *unit)
 {
-    if (unit->is_taken || unit->is_refused || victims_spares(sched, unit))
+    if (unit->is_taken || unit->is_refused || victims_spares(sched, request, unit))
         return false;
-    if (kind == PLAN_PREEMPT)
-        unit->is_refused = !victims_keep_order(sched, preemptor, unit);
-    else if (kind == PLAN_RECLAIM && !sched->plan->is_moving)
+    if (request->kind == PLAN_PREEMPT)
+        unit->is_refused = !victims_keep_order(sched, request->preemptor, unit);
+    else if (request->kind == PLAN_RECLAIM && !request->is_moving)
         unit->is_refused = unit->holding >= UNIT_SET && unit->surplus_count > 0
-                               ? !may_go_with_surplus(sched, preemptor, unit)
-                               : !victims_is_lawful(sched, preemptor, unit);
+                               ? !may_go_with_surplus(sched, request, unit)
+                               : !victims_is_lawful(sched, request, unit);
     return !unit->is_refused;
 }

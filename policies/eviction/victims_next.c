@@ -31,23 +31,24 @@ static void span_queues(struct sched *sched)
     }
 }
 
-void victims_arrange(struct sched *sched)
+void victims_arrange(struct sched *sched, const struct plan_request *request)
 {
-    bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) && !sched->policy.quota->is_flat;
+    bool by_queue =
+        (sched->policy.preempt.by_queue || plan_is_by_share(sched, request)) && !sched->policy.quota->is_flat;
     if (sched->plan->is_in_order)
-        victims_are_in_order(sched);
+        victims_are_in_order(sched, request);
     else
-        victims_order(sched, by_queue, !by_queue && !plan_is_by_share(sched));
+        victims_order(sched, request, by_queue, !by_queue && !plan_is_by_share(sched, request));
     if (by_queue)
         span_queues(sched);
 }
 
-static struct unit *next_of_span(struct sched *sched, uint32_t preemptor, struct unit_span *span, enum plan_kind kind)
+static struct unit *next_of_span(struct sched *sched, const struct plan_request *request, struct unit_span *span)
 {
     for (; span->next < span->first + span->count; span->next++) {
         struct unit *unit = &sched->plan->units[span->next];
-        victims_rank(sched, unit);
-        if (victims_may_take(sched, preemptor, unit, kind))
+        victims_rank(sched, request, unit);
+        if (victims_may_take(sched, request, unit))
             return unit;
     }
     return NULL;
@@ -62,17 +63,17 @@ static bool loses_first(struct sched *sched, struct contender a, struct contende
     return quota->compare(&sched->tree, a, b) > 0;
 }
 
-static struct unit *next_below(struct sched *sched, uint32_t preemptor, queue_id queue, enum plan_kind kind);
+static struct unit *next_below(struct sched *sched, const struct plan_request *request, queue_id queue);
 
 /* The first unit of each queue that may be taken now.  Where it is another than before, the fronts above it are not
  * known any more. */
-static void renew_fronts(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static void renew_fronts(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
     for (queue_id q = 0; q < sched->tree.count; q++) {
         if (plan->spans[q].count == 0)
             continue;
-        const struct unit *unit = next_of_span(sched, preemptor, &plan->spans[q], kind);
+        const struct unit *unit = next_of_span(sched, request, &plan->spans[q]);
         const uint32_t own = unit == NULL ? 0 : (uint32_t)(unit - plan->units) + 1;
         if (own != plan->spans[q].own)
             plan_forget_fronts(plan, &sched->tree, q);
@@ -80,15 +81,15 @@ static void renew_fronts(struct sched *sched, uint32_t preemptor, enum plan_kind
     }
 }
 
-static struct unit *find_below(struct sched *sched, uint32_t preemptor, queue_id queue, enum plan_kind kind)
+static struct unit *find_below(struct sched *sched, const struct plan_request *request, queue_id queue)
 {
     struct plan_scratch *plan = sched->plan;
-    struct unit *best = next_of_span(sched, preemptor, &plan->spans[queue], kind);
+    struct unit *best = next_of_span(sched, request, &plan->spans[queue]);
     if (best != NULL)
         return best;
     struct contender best_contender = {.queue = QUEUE_NONE};
     for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE; c = sched->tree.queues[c].next_sibling) {
-        struct unit *unit = plan->has_units[c] ? next_below(sched, preemptor, c, kind) : NULL;
+        struct unit *unit = plan->has_units[c] ? next_below(sched, request, c) : NULL;
         if (unit == NULL)
             continue;
         struct contender contender = {.queue = c,
@@ -107,32 +108,32 @@ static struct unit *find_below(struct sched *sched, uint32_t preemptor, queue_id
 /* Which unit is taken next below a queue depends on what is charged to queues below it, and on the first unit of each
  * of them that may be taken.  So it is kept until one of them loses a unit (plan_take) or has another first unit
  * (renew_fronts), but not across rounds, nor where the charges of queues above decide. */
-static bool may_keep_fronts(const struct sched *sched)
+static bool may_keep_fronts(const struct sched *sched, const struct plan_request *request)
 {
     const struct quota_policy *quota = sched->policy.quota;
-    return sched->plan->round_count == 0 && (quota->compare_victims != NULL || !quota->looks_above);
+    return request->round_count == 0 && (quota->compare_victims != NULL || !quota->looks_above);
 }
 
 /* May units be taken whatever their queues are charged? */
-static bool is_by_order_alone(const struct sched *sched, enum plan_kind kind)
+static bool is_by_order_alone(const struct plan_request *request)
 {
-    return kind == PLAN_CONSOLIDATE || sched->plan->is_moving;
+    return request->kind == PLAN_CONSOLIDATE || request->is_moving;
 }
 
-static struct unit *next_below(struct sched *sched, uint32_t preemptor, queue_id queue, enum plan_kind kind)
+static struct unit *next_below(struct sched *sched, const struct plan_request *request, queue_id queue)
 {
     struct plan_scratch *plan = sched->plan;
     struct unit_span *span = &plan->spans[queue];
-    if (!is_by_order_alone(sched, kind) && !may_keep_fronts(sched))
-        return find_below(sched, preemptor, queue, kind);
+    if (!is_by_order_alone(request) && !may_keep_fronts(sched, request))
+        return find_below(sched, request, queue);
     if (!span->is_front_known) {
-        const struct unit *front = find_below(sched, preemptor, queue, kind);
+        const struct unit *front = find_below(sched, request, queue);
         span->front = front == NULL ? 0 : (uint32_t)(front - plan->units) + 1;
         span->is_front_known = true;
     }
     struct unit *front = span->front == 0 ? NULL : &plan->units[span->front - 1];
 #ifdef WINDTUNNEL_DEBUG
-    assert(find_below(sched, preemptor, queue, kind) == front);
+    assert(find_below(sched, request, queue) == front);
 #endif
     return front;
 }
@@ -186,19 +187,19 @@ static struct unit *front_below(struct sched *sched, queue_id queue)
     return best.unit;
 }
 
-static struct unit *next_by_share(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static struct unit *next_by_share(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
-    const bool is_once = plan_round(plan)->once_a_queue;
+    const bool is_once = plan_round(plan, request)->once_a_queue;
     for (;;) {
-        plan_charge_preemptor(sched, preemptor, 1); /* compare shares as they will be with it */
+        plan_charge_preemptor(sched, request->preemptor, 1); /* compare shares as they will be with it */
         struct unit *unit = front_below(sched, QUEUE_ROOT);
-        plan_charge_preemptor(sched, preemptor, -1);
+        plan_charge_preemptor(sched, request->preemptor, -1);
         if (unit == NULL)
             return NULL;
         const queue_id queue = unit->queue;
         for (; unit != NULL; unit = first_left(plan, queue)) {
-            bool may = victims_may_take(sched, preemptor, unit, kind);
+            bool may = victims_may_take(sched, request, unit);
             plan->spans[queue].is_done = is_once;
             if (may)
                 return unit;
@@ -208,22 +209,22 @@ static struct unit *next_by_share(struct sched *sched, uint32_t preemptor, enum 
 
 /* ---- in any order ---- */
 
-struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+struct unit *victims_next(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
     if (plan->unit_count == 0)
         return NULL;
-    if (plan_is_by_share(sched))
-        return next_by_share(sched, preemptor, kind);
+    if (plan_is_by_share(sched, request))
+        return next_by_share(sched, request);
     if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat) {
-        if (!is_by_order_alone(sched, kind) && may_keep_fronts(sched))
-            renew_fronts(sched, preemptor, kind);
-        return next_below(sched, preemptor, QUEUE_ROOT, kind);
+        if (!is_by_order_alone(request) && may_keep_fronts(sched, request))
+            renew_fronts(sched, request);
+        return next_below(sched, request, QUEUE_ROOT);
     }
     for (; plan->next < plan->unit_count; plan->next++) {
         struct unit *unit = victims_at(plan, plan->next);
-        victims_rank(sched, unit);
-        if (victims_may_take(sched, preemptor, unit, kind))
+        victims_rank(sched, request, unit);
+        if (victims_may_take(sched, request, unit))
             return unit;
     }
     return NULL;

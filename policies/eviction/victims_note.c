@@ -54,30 +54,30 @@ static void take_notes(struct sched *sched, struct victim_notes *notes)
 }
 
 /* Do the notes depend on neither the preemptor nor the time? */
-static bool are_common(const struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+static bool are_common(const struct sched *sched, const struct plan_request *request)
 {
     const struct preemption_config *config = &sched->policy.preempt;
-    const bool are_timeless = kind == PLAN_CONSOLIDATE
+    const bool are_timeless = request->kind == PLAN_CONSOLIDATE
                                   ? !sched->policy.defrag_config.spares_ending
                                   : sched->eviction->reclaim_runtime_max == 0 && config->loss_ratio_milli == 0 &&
                                         !config->victims_of_this_cycle && !sched->eviction->takes_both;
-    return are_timeless && !victims_has_rival(sched, preemptor) && !sched->policy.quota->is_flat &&
-           sched->jobs.jobs[preemptor].holding_count == 0; /* else it may be a candidate itself */
+    return are_timeless && !victims_has_rival(sched, request->preemptor) && !sched->policy.quota->is_flat &&
+           sched->jobs.jobs[request->preemptor].holding_count == 0; /* else it may be a candidate itself */
 }
 
-void victims_note(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+void victims_note(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
     struct victim_notes *notes = &plan->notes;
-    if (!are_common(sched, preemptor, kind)) {
-        victims_collect(sched, preemptor, kind);
+    if (!are_common(sched, request)) {
+        victims_collect(sched, request);
         return;
     }
     if (notes->cycle != sched->cycle || notes->changes != sched->candidates.changes)
         take_notes(sched, notes);
     for (uint32_t n = 0; n < notes->count; n++) {
         const struct victim_note *note = &notes->at[n];
-        if (kind == PLAN_RECLAIM && !victims_may_reclaim_from(sched, preemptor, note->queue))
+        if (request->kind == PLAN_RECLAIM && !victims_may_reclaim_from(sched, request, note->queue))
             continue;
         plan->saw_starting |= note->awaits_start;
         if (note->first == TIME_NEVER)
