@@ -7,6 +7,7 @@
  * Limits: attempts_per_cycle plans per cycle and kind.
  * Cost: O(class queues due) a cycle (retry_queue.c). */
 #include "policies/eviction/eviction.h"
+#include "policies/eviction/eviction_state.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/nominees.h"
@@ -78,12 +79,12 @@ time_ns plan_wake(struct sched *sched)
 
 uint32_t plan_take_best_class_queue(struct sched *sched)
 {
-    struct plan_scratch *plan = sched->plan;
-    uint32_t best = queue_selection_best(&sched->tree, &sched->pending, plan->class_queues, plan->class_queue_count,
-                                         &sched->queue_selection);
-    for (uint32_t i = 0; i < plan->class_queue_count; i++)
-        if (plan->class_queues[i] == best) {
-            plan->class_queues[i] = plan->class_queues[--plan->class_queue_count];
+    struct attempts *attempts = &sched->eviction->attempts;
+    uint32_t best = queue_selection_best(&sched->tree, &sched->pending, attempts->class_queues,
+                                         attempts->class_queue_count, &sched->queue_selection);
+    for (uint32_t i = 0; i < attempts->class_queue_count; i++)
+        if (attempts->class_queues[i] == best) {
+            attempts->class_queues[i] = attempts->class_queues[--attempts->class_queue_count];
             break;
         }
     return best;
@@ -94,14 +95,14 @@ static void note_failure(struct sched *sched, uint32_t class_queue, enum plan_ki
 {
     const struct plan_scratch *plan = sched->plan;
     const uint32_t preemptor = pending_head(&sched->pending, class_queue);
-    struct plan_failure why = {.eligible_at = plan->eligible_at,
-                               .eligible_last_at = plan->eligible_last_at,
+    struct plan_failure why = {.eligible_at = plan->result.eligible_at,
+                               .eligible_last_at = plan->result.eligible_last_at,
                                .affordable_at = TIME_NEVER,
-                               .awaits_start = plan->saw_starting,
+                               .awaits_start = plan->result.saw_starting,
                                .no_victim_for = JOB_NONE};
-    if (plan->saw_too_costly)
+    if (plan->result.saw_too_costly)
         why.affordable_at = preemption_cost_retry_at(sched, preemptor);
-    if (plan->saw_no_victim && sched->policy.preemption->spares == NULL && kind == PLAN_PREEMPT &&
+    if (plan->result.saw_no_victim && sched->policy.preemption->spares == NULL && kind == PLAN_PREEMPT &&
         !sched->policy.quota->is_flat) {
         why.no_victim_for = sched->jobs.jobs[preemptor].id;
         why.no_victim_version = candidates_version(sched, sched->jobs.jobs[preemptor].queue);
@@ -129,8 +130,8 @@ static bool is_hopeless(struct sched *sched, uint32_t class_queue, enum plan_kin
 
 static void forget_notes(struct plan_scratch *plan)
 {
-    plan->eligible_at = plan->eligible_last_at = plan->affordable_at = TIME_NEVER;
-    plan->saw_starting = plan->saw_too_costly = plan->saw_no_victim = false;
+    plan->result.eligible_at = plan->result.eligible_last_at = plan->result.affordable_at = TIME_NEVER;
+    plan->result.saw_starting = plan->result.saw_too_costly = plan->result.saw_no_victim = false;
 }
 
 /* Has the head waited too short a time for any plan to be worth it?  Then its class queue sleeps until one may be. */
@@ -141,16 +142,16 @@ static bool await_affordable(struct sched *sched, uint32_t class_queue)
     if (earliest <= sched->now)
         return false;
     forget_notes(sched->plan);
-    sched->plan->affordable_at = earliest;
+    sched->plan->result.affordable_at = earliest;
     retry_queue_await_affordable(sched, class_queue, PLAN_RECLAIM, preemption_cost_retry_at(sched, preemptor));
     return true;
 }
 
 void plan_gather_class_queues(struct sched *sched, enum plan_kind kind)
 {
-    struct plan_scratch *plan = sched->plan;
+    struct attempts *attempts = &sched->eviction->attempts;
     const struct retry_queue *retry_queue = &sched->retry_queues[kind];
-    plan->class_queue_count = 0;
+    attempts->class_queue_count = 0;
     if (!retry_queue_wake(sched, kind))
         return;
     for (uint32_t i = 0; i < retry_queue->awake_count; i++) {
@@ -170,8 +171,8 @@ void plan_gather_class_queues(struct sched *sched, enum plan_kind kind)
             retry_queue_refused(sched, l, kind);
             continue;
         }
-        MEM_GROW(plan->class_queues, plan->class_queue_capacity, (size_t)plan->class_queue_count + 1);
-        plan->class_queues[plan->class_queue_count++] = l;
+        MEM_GROW(attempts->class_queues, attempts->class_queue_capacity, (size_t)attempts->class_queue_count + 1);
+        attempts->class_queues[attempts->class_queue_count++] = l;
     }
 }
 

@@ -47,6 +47,9 @@ static void eviction_release(struct sched *sched, void *own)
 {
     plan_release(sched->plan);
     node_search_release(sched->node_search);
+    mem_free(sched->eviction->attempts.class_queues);
+    mem_free(sched->eviction->attempts.nominees);
+    mem_free(sched->eviction->attempts.targets);
     mem_free(own);
 }
 
@@ -61,19 +64,21 @@ static void eviction_count(const struct sched *sched, const void *own, struct sc
 static void eviction_begin_cycle(struct sched *sched, void *own)
 {
     struct eviction_state *eviction = own;
-    eviction->evicted_in_cycle = sched->plan->turn_attempts = 0;
+    (void)sched;
+    eviction->evicted_in_cycle = eviction->attempts.turn_attempts = 0;
 }
 
 bool plan_cycle(struct sched *sched, enum plan_kind kind)
 {
     bool is_booked = false;
     plan_gather_class_queues(sched, kind);
-    int64_t attempts = kind == PLAN_RECLAIM ? sched->plan->turn_attempts : 0;
-    if (sched->policy.quota->rounds != NULL && sched->plan->class_queue_count > 1) {
+    int64_t attempts = kind == PLAN_RECLAIM ? sched->eviction->attempts.turn_attempts : 0;
+    if (sched->policy.quota->rounds != NULL && sched->eviction->attempts.class_queue_count > 1) {
         attempts += nominees_try_all(sched, kind, &is_booked);
         plan_gather_class_queues(sched, kind);
     }
-    for (; sched->plan->class_queue_count > 0 && attempts < sched->policy.preempt.attempts_per_cycle; attempts++) {
+    for (; sched->eviction->attempts.class_queue_count > 0 && attempts < sched->policy.preempt.attempts_per_cycle;
+         attempts++) {
         if (!plan_attempt(sched, plan_take_best_class_queue(sched), kind, false))
             continue;
         is_booked = true;

@@ -52,7 +52,8 @@ bool headroom_refill(struct sched *sched)
         return false;
     size_t mark = ledger_mark(sched->ledger);
     plan_begin(sched->plan);
-    sched->plan->eligible_at = sched->plan->eligible_last_at = sched->plan->affordable_at = TIME_NEVER;
+    sched->plan->result.eligible_at = sched->plan->result.eligible_last_at = sched->plan->result.affordable_at =
+        TIME_NEVER;
     victims_collect(sched, &plan);
     ledger_foresee(sched->ledger);
     bool is_found = sched->plan->unit_count > 0 && node_search_take(sched, &plan, &request);

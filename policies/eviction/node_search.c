@@ -357,7 +357,7 @@ static void look_at(struct sched *sched, const struct plan_request *plan, uint32
     if (cost.milli == INT64_MAX || !is_cheaper(cost, best->cost))
         return;
     if (cost.loss_gpu_ns > plan->loss_bound)
-        sched->plan->saw_too_costly = true;
+        sched->plan->result.saw_too_costly = true;
     else
         *best = (struct cheapest){node, cost};
 }
@@ -409,7 +409,7 @@ bool node_search_take(struct sched *sched, const struct plan_request *plan, cons
     for (uint32_t i = 0; i < offer.count; i++) {
         struct unit *unit = &sched->plan->units[offer.units[i]];
         forget_costs(sched, unit);
-        if (!victims_may_take(sched, plan, unit))
+        if (!victims_admit(sched, plan, unit))
             return true; /* its queue may lose no more: search again without it */
         plan_take(sched, unit);
     }

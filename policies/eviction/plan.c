@@ -97,8 +97,8 @@ static bool give_back_spare(struct sched *sched, const struct plan_request *requ
         if (!unit->is_taken || plan_is_core_taken(sched, unit))
             continue;
         plan_give_back(sched, unit);
-        if (!plan_suffices(sched, request) || !plan_is_lawful(sched, request) ||
-            (is_strict && !plan_is_good(sched, request)))
+        if (!plan_try_fit(sched, request) || !plan_is_lawful(sched, request) ||
+            (is_strict && !plan_validate(sched, request)))
             plan_take_again(sched, unit);
         else
             is_any = true;
@@ -125,7 +125,7 @@ static bool trim(struct sched *sched, const struct plan_request *request)
     forget_given_back(plan);
     size_t mark = ledger_mark(sched->ledger);
     give_back_spare(sched, request, false);
-    bool is_trimmed = plan_is_good(sched, request);
+    bool is_trimmed = plan_validate(sched, request);
     if (is_trimmed || !plan_may_move(sched, request)) {
         ledger_commit(sched->ledger, mark);
         return is_trimmed;
@@ -135,20 +135,20 @@ static bool trim(struct sched *sched, const struct plan_request *request)
         plan->units[plan->taken[t]].is_taken = true;
     while (give_back_spare(sched, request, true))
         continue; /* the places of moved victims may depend on which others move */
-    return plan_is_good(sched, request);
+    return plan_validate(sched, request);
 }
 
 /* In a round, only the rules of the round are asked here.  The rest of the after-state is asked after trimming. */
-static bool is_acceptable(struct sched *sched, const struct plan_request *request)
+static bool accept(struct sched *sched, const struct plan_request *request)
 {
     if (request->kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, request->preemptor)) {
 #ifdef WINDTUNNEL_DEBUG
-        assert(!plan_is_good(sched, request));
+        assert(!plan_validate(sched, request));
 #endif
         return false;
     }
-    return plan_count_jobs(sched) <= plan_job_bound(sched, request->kind) && plan_suffices(sched, request) &&
-           (plan_round(sched->plan, request) != NULL ? plan_is_lawful(sched, request) : plan_is_good(sched, request));
+    return plan_count_jobs(sched) <= plan_job_bound(sched, request->kind) && plan_try_fit(sched, request) &&
+           (plan_round(sched->plan, request) != NULL ? plan_is_lawful(sched, request) : plan_validate(sched, request));
 }
 
 /* The units taken suffice.  Is the after-state valid?  It is tried first without the units on nodes where the preemptor
@@ -157,7 +157,7 @@ static bool settle_for(struct sched *sched, const struct plan_request *request)
 {
     size_t mark = ledger_mark(sched->ledger);
     const bool is_any_dropped = drop_bystanders(sched);
-    if (is_acceptable(sched, request)) {
+    if (accept(sched, request)) {
         ledger_commit(sched->ledger, mark);
         return true;
     }
@@ -166,7 +166,7 @@ static bool settle_for(struct sched *sched, const struct plan_request *request)
         return false; /* all of them were tried */
     for (uint32_t t = 0; t < sched->plan->taken_count; t++)
         sched->plan->units[sched->plan->taken[t]].is_taken = true;
-    return is_acceptable(sched, request);
+    return accept(sched, request);
 }
 
 /* A generator of units: takes those that the search tries next.  False: there are none left. */
@@ -212,7 +212,7 @@ static bool grow(struct sched *sched, const struct plan_request *request, take_f
         tested = sched->plan->taken_count;
         if (request->kind == PLAN_CONSOLIDATE && !plan_may_hold_all(sched, request->preemptor))
             continue; /* nor could it with some of them only */
-        if (plan_suffices_by_now(sched, request, &misfit) && settle_for(sched, request))
+        if (plan_try_fit_again(sched, request, &misfit) && settle_for(sched, request))
             return true;
     }
     return false;
@@ -333,16 +333,16 @@ static bool find_victims(struct sched *sched, const struct plan_request *asked, 
     if (is_found && plan_may_move(sched, request))
         plan_trim_members(sched, request);
     const bool some_stay = is_found && plan_may_move(sched, request) && plan_leave_at_home(sched, request->preemptor);
-    return is_found && weigh_cost(sched, request) && (some_stay || plan_suffices(sched, request));
+    return is_found && weigh_cost(sched, request) && (some_stay || plan_try_fit(sched, request));
 }
 
 /* Would the preemptor fit without any victim, in the ledger as it will be when all leaving space is free? */
-static bool fits_what_comes(struct sched *sched, uint32_t preemptor)
+static bool try_what_comes(struct sched *sched, uint32_t preemptor)
 {
     if (sched->lists.leaving_count == 0 || !ledger_foresee(sched->ledger))
         return false; /* nothing comes */
     const struct plan_request without_rounds = {.preemptor = preemptor, .loss_bound = INT64_MAX};
-    return plan_suffices(sched, &without_rounds);
+    return plan_try_fit(sched, &without_rounds);
 }
 
 /* May the preemptor, which needs no victim, wait for space that is coming?  Where jobs wait before they evict others,
@@ -366,7 +366,7 @@ bool plan_await(struct sched *sched, uint32_t slot)
         return false;
     size_t mark = ledger_mark(sched->ledger);
     sched->plan->free_before = headroom_free(sched);
-    bool is_found = fits_what_comes(sched, slot);
+    bool is_found = try_what_comes(sched, slot);
     ledger_rollback(sched->ledger, mark);
     if (is_found)
         sched_claim(sched, slot, &sched->plan->pieces, SOURCE_FREE);
@@ -432,7 +432,7 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     const bool has_home = plan_home_suffices(sched, preemptor);
     /* The check of the preemption bound spares no work that counts (0.0 %), but decisions differ without it. */
     bool is_found =
-        has_home && fits_what_comes(sched, preemptor)
+        has_home && try_what_comes(sched, preemptor)
             ? may_await(sched, request)
             : request->may_evict &&
                   preemption_bound_suffices(&sched->preemption_bound, sched->cluster, sched_ask(sched, job)) &&
@@ -440,7 +440,7 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     while (!is_found && request->may_evict && plan_recall_next(sched, request)) {
         plan_begin(sched->plan);
         is_found =
-            plan_suffices(sched, request) ? plan_is_good(sched, request) : find_victims(sched, request, has_home);
+            plan_try_fit(sched, request) ? plan_validate(sched, request) : find_victims(sched, request, has_home);
     }
     ledger_rollback(sched->ledger, mark);
     return is_found;

@@ -16,7 +16,7 @@ bool plan_make(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 bool plan_may_move(const struct sched *sched, const struct plan_request *request);
 /* Is the after-state of the units taken valid?  It does not ask whether each unit is needed.  Sets plan.pieces and
  * plan.places. */
-bool plan_is_good(struct sched *sched, const struct plan_request *request);
+bool plan_validate(struct sched *sched, const struct plan_request *request);
 /* If only the units that are still taken had been taken, would each have been allowed in its round? */
 bool plan_is_lawful(struct sched *sched, const struct plan_request *request);
 /* In a valid plan whose victims move: list the members that need not (plan.stays).  Then plan.pieces and plan.places
@@ -29,10 +29,10 @@ void plan_trim_members(struct sched *sched, const struct plan_request *request);
 bool plan_seek_place(struct sched *sched, const struct unit *unit);
 /* As above, and store the place as the unit's (plan.places). */
 bool plan_replace(struct sched *sched, struct unit *unit);
-/* In the trial, place the preemptor (plan.pieces) and then the victims (plan.places).  *homeless: the number of victims
+/* In the trial, place the preemptor (plan.pieces) and then the victims (plan.places).  *unplaced: the number of victims
  * that have no other place; the search ends with the first beyond `most`, and no more is then known of the others.
  * False: there is no place for the preemptor. */
-bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t most, uint32_t *homeless);
+bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t most, uint32_t *unplaced);
 /* False only if the preemptor and all taken units together find no places, since there are too few nodes with so many
  * free GPUs: each member of s GPUs takes at least s / g places of g GPUs.  Where GPU models differ it is always true.
  * O(pieces of the taken units + node types * GPUs of a node). */

@@ -123,9 +123,6 @@ void plan_release(struct plan_scratch *plan)
     piece_list_release(&plan->pieces);
     piece_list_release(&plan->moved);
     mem_free(plan->touched);
-    mem_free(plan->class_queues);
-    mem_free(plan->nominees);
-    mem_free(plan->targets);
     mem_free(plan->node_mark);
     mem_free(plan->lifted_milli);
     mem_free(plan->cleared);

@@ -50,7 +50,7 @@ static bool is_allowed(struct sched *sched, const struct plan_request *request)
            kept_forbids(sched, request->preemptor) == QUEUE_NONE;
 }
 
-bool plan_suffices(struct sched *sched, const struct plan_request *request)
+bool plan_try_fit(struct sched *sched, const struct plan_request *request)
 {
     bool has_no_place;
     return is_allowed(sched, request) && fits(sched, request->preemptor, &has_no_place);
@@ -78,7 +78,7 @@ static queue_id keeper_of(struct sched *sched, uint32_t preemptor)
     return keeper;
 }
 
-bool plan_suffices_by_now(struct sched *sched, const struct plan_request *request, struct misfit *misfit)
+bool plan_try_fit_again(struct sched *sched, const struct plan_request *request, struct misfit *misfit)
 {
     bool has_no_place;
     if (is_misfit_still(sched->ledger, misfit) || !is_allowed(sched, request))

@@ -7,9 +7,9 @@
  * alike and its place depends neither on jobs elsewhere nor on domains.
  *
  *   struct misfit misfit = {.keeper = QUEUE_NONE};
- *   do plan_take(sched, ...); while (!plan_suffices_by_now(sched, request, &misfit));
+ *   do plan_take(sched, ...); while (!plan_try_fit_again(sched, request, &misfit));
  *
- * Cost: a placement; for plan_suffices_by_now O(changes) if nothing changed at home.
+ * Cost: a placement; for plan_try_fit_again O(changes) if nothing changed at home.
  */
 #ifndef POLICIES_EVICTION_PLAN_FIT_H
 #define POLICIES_EVICTION_PLAN_FIT_H
@@ -24,10 +24,10 @@ struct misfit {       /* remembers that the preemptor found no place */
 
 /* Does the preemptor fit, within the limits of its queue and of the queues above?  plan.pieces: where.  The ledger is
  * left as it was. */
-bool plan_suffices(struct sched *sched, const struct plan_request *request);
+bool plan_try_fit(struct sched *sched, const struct plan_request *request);
 
 /* As above, called after each unit that is taken.  `misfit` keeps what is known from one call to the next. */
-bool plan_suffices_by_now(struct sched *sched, const struct plan_request *request, struct misfit *misfit);
+bool plan_try_fit_again(struct sched *sched, const struct plan_request *request, struct misfit *misfit);
 
 /* The group that is confined to the home, and the queue that keeps it (*keeper).  NULL: no home alone decides. */
 const struct job_group *plan_home_of(struct sched *sched, uint32_t preemptor, queue_id *keeper);

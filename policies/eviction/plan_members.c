@@ -78,7 +78,7 @@ static bool let_stay(struct sched *sched, const struct plan_request *request, st
     MEM_GROW(plan->stays, plan->stay_capacity, (size_t)plan->stay_count + 1);
     plan->stays[plan->stay_count++] = stay;
     sched_move(sched, stay.slot, stay.holding, ledger_call_back);
-    if (plan_suffices(sched, request) && plan_is_good(sched, request))
+    if (plan_try_fit(sched, request) && plan_validate(sched, request))
         return true;
     sched_move(sched, stay.slot, stay.holding, ledger_send_off);
     plan->stay_count--;
@@ -111,5 +111,5 @@ void plan_trim_members(struct sched *sched, const struct plan_request *request)
         }
     }
     if (was_tried) /* the last one tried may have left other places */
-        plan_is_good(sched, request);
+        plan_validate(sched, request);
 }

@@ -89,25 +89,25 @@ bool plan_replace(struct sched *sched, struct unit *unit)
 static uint32_t replace_victims(struct sched *sched, uint32_t most)
 {
     struct plan_scratch *plan = sched->plan;
-    uint32_t homeless = 0;
+    uint32_t unplaced = 0;
     plan->place_count = 0;
-    for (uint32_t t = plan->taken_count; t-- > 0 && homeless <= most;) {
+    for (uint32_t t = plan->taken_count; t-- > 0 && unplaced <= most;) {
         struct unit *unit = &plan->units[plan->taken[t]];
         unit->is_moved = false;
         if (unit->is_taken)
-            homeless += plan_stands_on_lost(sched, unit) || !plan_replace(sched, unit);
+            unplaced += plan_stands_on_lost(sched, unit) || !plan_replace(sched, unit);
     }
-    return homeless;
+    return unplaced;
 }
 
-bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t most, uint32_t *homeless)
+bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t most, uint32_t *unplaced)
 {
-    *homeless = 0;
+    *unplaced = 0;
     if (!sched_place(sched, preemptor, &sched->plan->pieces))
         return false;
     /* A victim that moves is charged to its queue again.  The limits must hold for it and the preemptor together. */
     plan_charge_preemptor(sched, preemptor, 1);
-    *homeless = replace_victims(sched, most);
+    *unplaced = replace_victims(sched, most);
     plan_charge_preemptor(sched, preemptor, -1);
     return true;
 }
@@ -328,12 +328,12 @@ static void let_all_stay(struct sched *sched, uint32_t preemptor)
 bool plan_leave_at_home(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
-    uint32_t homeless;
+    uint32_t unplaced;
     bool is_any = false;
     if (!is_any_at_home(sched))
         return false;
     const size_t mark = ledger_mark(sched->ledger);
-    if (plan_put_all(sched, preemptor, UINT32_MAX, &homeless))
+    if (plan_put_all(sched, preemptor, UINT32_MAX, &unplaced))
         let_all_stay(sched, preemptor);
     ledger_rollback(sched->ledger, mark);
     for (uint32_t t = 0; t < plan->taken_count; t++) {

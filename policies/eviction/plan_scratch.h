@@ -53,10 +53,6 @@ struct unit_span { /* the units of one queue, in plan_scratch.units */
     uint32_t own;        /* the next unit of the queue itself, when it was looked at last: as front */
 };
 
-struct nominee { /* a class queue, and the victims that its head would have if no other plan were booked */
-    uint32_t class_queue, first, count; /* first, count: in plan_scratch.targets */
-};
-
 struct victim_note { /* what a reclaim notes of the jobs of a queue (policies/eviction/victims_note.c) */
     queue_id queue;
     bool awaits_start; /* one may be taken when its START is confirmed */
@@ -74,6 +70,15 @@ struct victim_notes {        /* of the queues that are not settled */
 
 struct stay { /* a holding that keeps its place though its unit moves (policies/eviction/plan_members.c) */
     uint32_t slot, holding;
+};
+
+struct plan_result {          /* what the search for victims found out, for the next attempt */
+    bool saw_starting;        /* a victim was refused only because its START is not confirmed */
+    bool saw_too_costly;      /* the cost of some victim was too high */
+    bool saw_no_victim;       /* there was no candidate */
+    time_ns eligible_at;      /* when the first victim that a guard refuses only now may be taken; TIME_NEVER */
+    time_ns eligible_last_at; /* when all of these victims may be taken */
+    time_ns affordable_at;    /* when the preemption cost may be worth the preemptor's wait; TIME_NEVER */
 };
 
 struct plan_scratch {
@@ -115,28 +120,12 @@ struct plan_scratch {
     uint32_t place_count;
     queue_id *touched;
     size_t touched_capacity;
-    uint32_t *class_queues; /* class queues that may ask for a plan */
-    size_t class_queue_capacity;
-    uint32_t class_queue_count;
-    uint32_t round;           /* of the request's rounds */
-    struct nominee *nominees; /* of this cycle (policies/eviction/nominees.c) */
-    size_t nominee_capacity;
-    uint32_t nominee_count;
-    bool is_turn_stale;    /* gather the class queues that may ask again */
-    int64_t turn_attempts; /* attempts in the queue selections of this cycle */
-    uint32_t *targets;     /* the slots of the nominees' victims */
-    size_t target_capacity;
-    uint32_t target_count;
+    uint32_t round;                /* of the request's rounds */
     struct free_space free_before; /* before any unit was taken */
     uint8_t *node_mark;            /* by node: the preemptor is placed there */
     uint16_t *lifted_milli;        /* by GPU, and below by node: scratch of policies/eviction/plan_bound.c */
     uint8_t *cleared;              /* GPUs that become free when all candidates go */
-    bool saw_starting;             /* a victim was refused only because its START is not confirmed */
-    time_ns eligible_at;           /* when the first victim that a guard refuses only now may be taken; TIME_NEVER */
-    time_ns eligible_last_at;      /* when all of these victims may be taken */
-    time_ns affordable_at;         /* when the preemption cost may be worth the preemptor's wait; TIME_NEVER */
-    bool saw_too_costly;           /* the cost of some victim was too high */
-    bool saw_no_victim;            /* there was no candidate */
+    struct plan_result result;
     struct victim_notes notes;
 };
 
@@ -169,10 +158,10 @@ static inline bool plan_stays_partly(const struct plan_scratch *plan, uint32_t s
 
 static inline void plan_note_eligible(struct plan_scratch *plan, time_ns at)
 {
-    if (at < plan->eligible_at)
-        plan->eligible_at = at;
-    if (plan->eligible_last_at == TIME_NEVER || at > plan->eligible_last_at)
-        plan->eligible_last_at = at;
+    if (at < plan->result.eligible_at)
+        plan->result.eligible_at = at;
+    if (plan->result.eligible_last_at == TIME_NEVER || at > plan->result.eligible_last_at)
+        plan->result.eligible_last_at = at;
 }
 
 void plan_release(struct plan_scratch *plan);

@@ -138,15 +138,15 @@ bool plan_may_move(const struct sched *sched, const struct plan_request *request
     return request->kind == PLAN_CONSOLIDATE || sched->policy.preempt.replaces_victims;
 }
 
-bool plan_is_good(struct sched *sched, const struct plan_request *request)
+bool plan_validate(struct sched *sched, const struct plan_request *request)
 {
     if (!plan_may_move(sched, request))
         return is_quota_good(sched, request);
     size_t mark = ledger_mark(sched->ledger);
-    uint32_t homeless;
+    uint32_t unplaced;
     bool is_placed =
-        plan_put_all(sched, request->preemptor, request->kind == PLAN_CONSOLIDATE ? 0 : UINT32_MAX, &homeless);
-    bool is_valid = is_placed && (request->kind != PLAN_CONSOLIDATE || homeless == 0) && has_all_parts(sched) &&
+        plan_put_all(sched, request->preemptor, request->kind == PLAN_CONSOLIDATE ? 0 : UINT32_MAX, &unplaced);
+    bool is_valid = is_placed && (request->kind != PLAN_CONSOLIDATE || unplaced == 0) && has_all_parts(sched) &&
                     may_be_lost(sched, request) && is_quota_good(sched, request);
     ledger_rollback(sched->ledger, mark);
     return is_valid;

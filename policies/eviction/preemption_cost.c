@@ -62,14 +62,14 @@ void preemption_cost_note(struct sched *sched, uint32_t preemptor, const struct 
     struct plan_scratch *plan = sched->plan;
     int64_t growth = growth_of_worth(sched, preemptor), speed = growth - preemption_cost->growth_milli;
     int64_t gap = preemption_cost->loss_gpu_ns - preemption_cost_of_wait(sched, preemptor);
-    plan->saw_too_costly = true;
+    plan->result.saw_too_costly = true;
     /* The product shows whether this gives an earlier time; most candidates do not, so most need no division. */
-    if (speed > 0 && (plan->affordable_at == TIME_NEVER ||
-                      (__int128)(plan->affordable_at - sched->now) * speed > (__int128)gap * GPU_MILLI))
-        plan->affordable_at = earlier(plan->affordable_at, sched->now + time_to_close(gap, speed));
-    if (growth > 0 && preemption_cost->saved_at < plan->affordable_at)
-        plan->affordable_at =
-            earlier(plan->affordable_at,
+    if (speed > 0 && (plan->result.affordable_at == TIME_NEVER ||
+                      (__int128)(plan->result.affordable_at - sched->now) * speed > (__int128)gap * GPU_MILLI))
+        plan->result.affordable_at = earlier(plan->result.affordable_at, sched->now + time_to_close(gap, speed));
+    if (growth > 0 && preemption_cost->saved_at < plan->result.affordable_at)
+        plan->result.affordable_at =
+            earlier(plan->result.affordable_at,
                     later(preemption_cost->saved_at, sched->jobs.facts[preemptor].waiting_since +
                                                          time_to_close(preemption_cost->least_gpu_ns, growth)));
 }
@@ -79,7 +79,7 @@ time_ns preemption_cost_retry_at(const struct sched *sched, uint32_t preemptor)
     time_ns span = waited(sched, preemptor);
     time_ns first = sched->now + later(span / PATIENCE_PART, PATIENCE_MIN);
     time_ns last = sched->now + later(span, LOOK_EVERY);
-    return earlier(later(earlier(sched->plan->affordable_at, sched->plan->eligible_at), first), last);
+    return earlier(later(earlier(sched->plan->result.affordable_at, sched->plan->result.eligible_at), first), last);
 }
 
 /* The least time that the job can lose when it is evicted.  A job that cannot save has run for the minimum run time at

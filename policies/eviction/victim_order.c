@@ -90,7 +90,7 @@ void victims_rank(struct sched *sched, const struct plan_request *request, struc
         terms->key[at++] = 0;
 }
 
-bool victims_spares(struct sched *sched, const struct plan_request *request, struct unit *unit)
+bool victims_refuse_spared(struct sched *sched, const struct plan_request *request, struct unit *unit)
 {
     struct victim_view view;
     if (sched->policy.preemption->spares == NULL)

@@ -102,7 +102,7 @@ static inline struct verdict refused_until(time_ns eligible_at)
 
 static void note_verdict(struct plan_scratch *plan, struct verdict verdict)
 {
-    plan->saw_starting |= verdict.awaits_start;
+    plan->result.saw_starting |= verdict.awaits_start;
     if (verdict.eligible_at != TIME_NEVER)
         plan_note_eligible(plan, verdict.eligible_at);
 }
@@ -400,7 +400,7 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
     if (running->count == 0 || (kind == PLAN_PREEMPT && plan_has_no_lower(sched, preemptor, queue)))
         return;
     if (is_queue_too_costly(sched, walk->request, queue)) {
-        sched->plan->saw_too_costly |=
+        sched->plan->result.saw_too_costly |=
             candidates_floor(sched, queue) != INT64_MAX; /* else no job of it may be evicted */
         return;
     }
@@ -447,7 +447,7 @@ void victims_collect(struct sched *sched, const struct plan_request *request)
     else
         for (queue_id q = 0; q < sched->tree.count; q++)
             collect_other_queue(sched, &walk, request->kind, q);
-    sched->plan->saw_no_victim = sched->plan->unit_count == 0;
+    sched->plan->result.saw_no_victim = sched->plan->unit_count == 0;
 }
 
 static void uncharge(struct sched *sched, const struct unit *unit)
@@ -509,9 +509,9 @@ static bool may_go_with_surplus(struct sched *sched, const struct plan_request *
     return may;
 }
 
-bool victims_may_take(struct sched *sched, const struct plan_request *request, struct unit *unit)
+bool victims_admit(struct sched *sched, const struct plan_request *request, struct unit *unit)
 {
-    if (unit->is_taken || unit->is_refused || victims_spares(sched, request, unit))
+    if (unit->is_taken || unit->is_refused || victims_refuse_spared(sched, request, unit))
         return false;
     if (request->kind == PLAN_PREEMPT)
         unit->is_refused = !victims_keep_order(sched, request->preemptor, unit);

@@ -18,7 +18,7 @@ bool victims_may_reclaim_from(struct sched *sched, const struct plan_request *re
 /* The next unit to take, or NULL: by key, or by queue first if the policy says so. */
 struct unit *victims_next(struct sched *sched, const struct plan_request *request);
 /* May the unit be taken in the present trial state?  If not, it is refused and this round does not ask again. */
-bool victims_may_take(struct sched *sched, const struct plan_request *request, struct unit *unit);
+bool victims_admit(struct sched *sched, const struct plan_request *request, struct unit *unit);
 /* Does the quota policy let the preemptor take the unit from its queue, in the present trial state? */
 bool victims_is_lawful(struct sched *sched, const struct plan_request *request, const struct unit *unit);
 
@@ -33,7 +33,7 @@ void victims_note(struct sched *sched, const struct plan_request *request);
 /* Compute the keys and the charge of a unit, once.  O(holdings). */
 void victims_rank(struct sched *sched, const struct plan_request *request, struct unit *unit);
 /* Does the preemption policy spare the unit?  Then it is refused. */
-bool victims_spares(struct sched *sched, const struct plan_request *request, struct unit *unit);
+bool victims_refuse_spared(struct sched *sched, const struct plan_request *request, struct unit *unit);
 /* <0 if x is taken before y, by their keys.  Both are ranked. */
 int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y);
 /* Where the order alone decides within a queue (WITHIN_QUEUE_ORDER): does the preemptor go before the victim in the

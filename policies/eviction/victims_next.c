@@ -48,7 +48,7 @@ static struct unit *next_of_span(struct sched *sched, const struct plan_request 
     for (; span->next < span->first + span->count; span->next++) {
         struct unit *unit = &sched->plan->units[span->next];
         victims_rank(sched, request, unit);
-        if (victims_may_take(sched, request, unit))
+        if (victims_admit(sched, request, unit))
             return unit;
     }
     return NULL;
@@ -199,7 +199,7 @@ static struct unit *next_by_share(struct sched *sched, const struct plan_request
             return NULL;
         const queue_id queue = unit->queue;
         for (; unit != NULL; unit = first_left(plan, queue)) {
-            bool may = victims_may_take(sched, request, unit);
+            bool may = victims_admit(sched, request, unit);
             plan->spans[queue].is_done = is_once;
             if (may)
                 return unit;
@@ -224,7 +224,7 @@ struct unit *victims_next(struct sched *sched, const struct plan_request *reques
     for (; plan->next < plan->unit_count; plan->next++) {
         struct unit *unit = victims_at(plan, plan->next);
         victims_rank(sched, request, unit);
-        if (victims_may_take(sched, request, unit))
+        if (victims_admit(sched, request, unit))
             return unit;
     }
     return NULL;

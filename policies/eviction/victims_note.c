@@ -79,7 +79,7 @@ void victims_note(struct sched *sched, const struct plan_request *request)
         const struct victim_note *note = &notes->at[n];
         if (request->kind == PLAN_RECLAIM && !victims_may_reclaim_from(sched, request, note->queue))
             continue;
-        plan->saw_starting |= note->awaits_start;
+        plan->result.saw_starting |= note->awaits_start;
         if (note->first == TIME_NEVER)
             continue;
         plan_note_eligible(plan, note->first);

@@ -54,8 +54,8 @@ static void set_waited(struct fixture *f, time_ns waited)
 
 static void forget(struct fixture *f)
 {
-    f->sched->plan->affordable_at = f->sched->plan->eligible_at = TIME_NEVER;
-    f->sched->plan->saw_too_costly = false;
+    f->sched->plan->result.affordable_at = f->sched->plan->result.eligible_at = TIME_NEVER;
+    f->sched->plan->result.saw_too_costly = false;
 }
 
 /* ---- When it is worth it ---- */
@@ -110,11 +110,11 @@ TEST(who_waits_long_enough)
             expected = closed < expected ? closed : expected;
             expected = saved < expected ? saved : expected;
         }
-        assert_true(f.sched->plan->saw_too_costly);
-        if (expected != f.sched->plan->affordable_at)
-            print_error("round %d: %lld, not %lld\n", round, (long long)f.sched->plan->affordable_at,
+        assert_true(f.sched->plan->result.saw_too_costly);
+        if (expected != f.sched->plan->result.affordable_at)
+            print_error("round %d: %lld, not %lld\n", round, (long long)f.sched->plan->result.affordable_at,
                         (long long)expected);
-        assert_true(expected == f.sched->plan->affordable_at);
+        assert_true(expected == f.sched->plan->result.affordable_at);
     }
     teardown(&f);
 }
@@ -154,8 +154,8 @@ TEST(a_dear_plan_is_looked_at_again)
     setup(&f);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         set_waited(&f, SECONDS(rows[i].waited));
-        f.sched->plan->affordable_at = rows[i].worth < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].worth);
-        f.sched->plan->eligible_at = rows[i].ripe < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].ripe);
+        f.sched->plan->result.affordable_at = rows[i].worth < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].worth);
+        f.sched->plan->result.eligible_at = rows[i].ripe < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].ripe);
         assert_int_equal(preemption_cost_retry_at(f.sched, f.preemptor) - NOW, SECONDS(rows[i].expected));
     }
     teardown(&f);
