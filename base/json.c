@@ -55,11 +55,6 @@ void json_doc_free(struct json_doc *doc)
     mem_free(doc);
 }
 
-const char *json_doc_name(const struct json_doc *doc)
-{
-    return doc->name;
-}
-
 void json_doc_listen(struct json_doc *doc, const struct json_listener *listener)
 {
     doc->listener = listener;

@@ -34,7 +34,6 @@ struct error json_doc_parse(struct json_doc **out, const char *name, struct text
 /* A document of a text that is parsed already: `tree` is owned by it. */
 struct json_doc *json_doc_of(const char *name, struct text text, json_t *tree, enum error_kind kind);
 void json_doc_free(struct json_doc *doc);
-const char *json_doc_name(const struct json_doc *doc);
 
 /* Apply an override "a.b.c=value".  value: JSON if it parses as JSON, else a string.  A step names an object's key, or
  * an array's element by its "name" or its index.  Missing objects on the way are created.  Messages about such a value

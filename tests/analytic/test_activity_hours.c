@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "policies/order/orders.h"
 #include "policies/preemption/preemptions.h"
+#include "tests/support/activity_mean.h"
 #include "tests/support/interval.h"
 #include "tests/support/json_text.h"
 #include "tests/support/run.h"

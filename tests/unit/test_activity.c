@@ -2,6 +2,7 @@
 
 #include "tests/support/test.h"
 
+#include "tests/support/activity_mean.h"
 #include "tests/support/json_text.h"
 #include "workloads/activity/activity_table.h"
 

@@ -65,11 +65,6 @@ struct activity_plan {
  * "level_sd": 0.12, "burst": {"distribution": "exponential", "mean": "10m"}, ...}.  Fails through the sticky error. */
 void activity_plan_read(struct activity_plan *plan, struct json_object *object);
 
-/* Over a long life, in closed form, from 0 to 1: the mean level, and the part of the time at level 0.  A plan that
- * abandons notebooks has 0 and 1. */
-double activity_mean(const struct activity_plan *plan);
-double activity_idle_mean(const struct activity_plan *plan);
-
 struct activity {
     const struct activity_plan *plan; /* borrowed */
     struct random_stream stream;      /* so an activity must not be copied or moved */

@@ -139,7 +139,4 @@ struct load_moments {
 double load_kind_gpus(const struct load_kind *kind);
 struct load_moments load_model_moments(const struct load_model *model);
 
-/* Part of the jobs that run at most x seconds. */
-double load_model_run_time_cdf(const struct load_model *model, double x);
-
 #endif

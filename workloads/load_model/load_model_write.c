@@ -42,22 +42,6 @@ struct load_moments load_model_moments(const struct load_model *model)
     return sum;
 }
 
-double load_model_run_time_cdf(const struct load_model *model, double x)
-{
-    double sum = 0, rate = 0;
-    for (uint32_t s = 0; s < model->stream_count; s++) {
-        const struct load_stream *stream = &model->streams[s];
-        double below = 0;
-        for (uint32_t i = 0; i < stream->kind_count; i++) {
-            const struct load_kind *kind = &stream->kinds[i];
-            below += kind->weight * distribution_cdf(&kind->run_time, load_kind_gpus(kind), x);
-        }
-        sum += stream->arrivals.jobs_per_day * below / weights_of(stream);
-        rate += stream->arrivals.jobs_per_day;
-    }
-    return sum / rate;
-}
-
 /* ---- Written ---- */
 
 static void put_factors(struct buffer *out, const double *factors, uint32_t count)
