@@ -6,7 +6,7 @@
 #include "policies/booking/start.h"
 #include "policies/eviction/eviction.h"
 #include "policies/eviction/nominees.h"
-#include "policies/quota/cells.h"
+#include "policies/quota/quota.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
@@ -63,7 +63,7 @@ static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slo
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct request_class *request_class = &sched->request_classes.at[job->ask];
-    if (closed == REQUEST_CLASS_BLOCKED && sched->policy.quota->confines != NULL && !request_class->is_preemptible) {
+    if (closed == REQUEST_CLASS_BLOCKED && sched->policy.quota->homes.confines != NULL && !request_class->is_preemptible) {
         close_class_queue(sched, class_queue_id, job->queue, false);
         return;
     }
@@ -75,8 +75,8 @@ static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slo
     nominees_turn_moved(sched);
 }
 
-/* Does a limit forbid the head to start, or quota that is kept for other jobs?  Then the class queue is closed. */
-static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t slot)
+/* If a limit, or quota that is kept for other jobs, forbids the head to start, close its class queue. */
+static bool close_if_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     queue_id forbids = queue_tree_forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge);
@@ -89,13 +89,13 @@ static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t 
     return forbids != QUEUE_NONE;
 }
 
-/* Is it known without a try that the head finds no place?  Its class queue is closed then, as after a try. */
-static bool is_homeless(struct sched *sched, uint32_t class_queue_id, uint32_t slot)
+/* If it is known without a try that the head finds no place, close its class queue, as after a try. */
+static bool close_if_without_room(struct sched *sched, uint32_t class_queue_id, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (sched->policy.preempt.replaces_victims || /* it may await space that comes */
-        (cells_home_suffices(&sched->tree, job->queue, sched_ask(sched, job)) &&
-         cells_home_is_free(&sched->tree, job->queue, sched_ask(sched, job))))
+    const struct quota_homes *homes = &sched->policy.quota->homes;
+    if (homes->has_room == NULL || sched->policy.preempt.replaces_victims || /* it may await space that comes */
+        homes->has_room(&sched->tree, job->queue, sched_ask(sched, job), true))
         return false;
 #ifdef WINDTUNNEL_DEBUG
     enum source source;
@@ -112,11 +112,11 @@ void sched_try_head(struct sched *sched, uint32_t class_queue_id)
     uint32_t slot = pending_head(&sched->pending, class_queue_id);
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
     enum source source;
-    if (is_forbidden(sched, class_queue_id, slot))
+    if (close_if_forbidden(sched, class_queue_id, slot))
         return;
     if (ask->closed != 0 && over_quota_find(sched, class_queue_id))
         return; /* free space is kept for owners */
-    if (is_homeless(sched, class_queue_id, slot))
+    if (close_if_without_room(sched, class_queue_id, slot))
         return;
     if (plan_await_shared(sched, slot))
         return;
@@ -162,7 +162,7 @@ static void close_unfit(struct sched *sched)
         if (class_queue == CLASS_QUEUE_NONE)
             continue;
         const uint32_t slot = pending_head(&sched->pending, class_queue);
-        if (is_forbidden(sched, class_queue, slot) || sched->policy.preempt.replaces_victims ||
+        if (close_if_forbidden(sched, class_queue, slot) || sched->policy.preempt.replaces_victims ||
             sched_ask(sched, &sched->jobs.jobs[slot])->closed != 0)
             continue;
         const size_t mark = ledger_mark(sched->ledger);

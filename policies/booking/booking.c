@@ -6,7 +6,7 @@
 #include "policies/booking/eligible.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
-#include "policies/quota/cells.h"
+#include "policies/quota/quota.h"
 #include "policies/state/ranks.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"
@@ -39,7 +39,7 @@ void sched_advance_quota(struct sched *sched, time_ns now)
     sched->quota_advance.at = TIME_NEVER;
     sched->quota_advance.change = sched->changes;
     const bool may_limits_differ = sched->policy.quota->advance(&sched->tree, now, &sched->quota_advance.at);
-    const bool may_places_differ = sched->policy.quota->confines != NULL;
+    const bool may_places_differ = sched->policy.quota->homes.confines != NULL;
     if ((may_limits_differ || may_places_differ) && has_news) /* else a plan that failed would fail again each time */
         sched_void_memos(sched);
     if (may_limits_differ) {
@@ -62,8 +62,11 @@ static bool is_evictable(const struct sched *sched, const struct request_class *
 /* A piece was added to the job (sign 1) or removed (-1). */
 static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece, int sign)
 {
-    if (!sched_request_class(sched, job)->is_preemptible)
-        cells_note_non_preemptible(&sched->tree, piece, job->queue, sign);
+    if (!sched_request_class(sched, job)->is_preemptible) {
+        if (sched->policy.quota->homes.firm_changes != NULL)
+            sched->policy.quota->homes.firm_changes(&sched->tree);
+        ledger_note_non_preemptible(sched->ledger, piece, job->queue, sign);
+    }
     OBSERVERS_TELL(sched, held, job, piece, sign);
 }
 
@@ -190,8 +193,8 @@ static inline struct placement_request request_for(struct sched *sched, uint32_t
     *allowed = (struct allowed_space){0};
     if (job->holding_count > 0)
         list_holdings(sched, job, &asked);
-    if (quota->confines != NULL)
-        allowed->gpus = quota->confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper);
+    if (quota->homes.confines != NULL)
+        allowed->gpus = quota->homes.confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper);
     if (allowed->gpus != NULL)
         asked.allowed = allowed;
     return asked;

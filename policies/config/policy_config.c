@@ -205,7 +205,7 @@ static void check_geometry(const struct policy_config *config, const struct json
 {
     if (config->geometry->score == NULL)
         return;
-    if (config->quota->confines != NULL)
+    if (config->quota->homes.confines != NULL)
         json_fail(value, "geometry '%s' does not go with quota '%s', which keeps whole GPUs", config->geometry->name,
                   config->quota->name);
     else if (config->backfill->keeps)
@@ -252,7 +252,7 @@ static void read_clients(struct sharing_config *own, struct json_object *sharing
 /* Quota policies with places of their own ignore trust domains. */
 static void check_sharing(const struct policy_config *config, const struct json_value *value)
 {
-    if (sharing_is_used(config->sharing, &config->sharing_config) && config->quota->confines != NULL)
+    if (sharing_is_used(config->sharing, &config->sharing_config) && config->quota->homes.confines != NULL)
         json_fail(value, "sharing '%s' does not go with quota '%s', which keeps places of its own",
                   config->sharing->name, config->quota->name);
 }

@@ -71,7 +71,7 @@ static void read_by_preemption(const struct policy_config *config, struct policy
 {
     const struct preemption_config *own = &config->preempt;
     const bool reclaims = has_action(config, ACTION_RECLAIM) && config->quota->may_reclaim != NULL;
-    const bool preempts = (has_action(config, ACTION_PREEMPT) || config->quota->rounds != NULL) &&
+    const bool preempts = (has_action(config, ACTION_PREEMPT) || config->quota->lending.rounds != NULL) &&
                           own->within_queue != WITHIN_QUEUE_NEVER;
     if (!config->preemption->evicts)
         return;

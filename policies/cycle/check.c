@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "policies/booking/eligible.h"
 #include "policies/order/order.h"
-#include "policies/quota/cells_index.h"
+#include "policies/quota/quota.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
 #include "policies/state/over_quota.h"
@@ -567,7 +567,8 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : check_tally(sched, &tally);
     OBSERVERS_EACH(sched, check, each)
     broken = broken != NULL ? broken : each->hooks->check(sched, each->own);
-    broken = broken != NULL ? broken : cells_index_check(sched->ledger);
+    if (broken == NULL && sched->policy.quota->homes.check != NULL)
+        broken = sched->policy.quota->homes.check(&sched->tree);
     arena_release(&tally.arena);
     return broken;
 }

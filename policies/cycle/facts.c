@@ -27,7 +27,7 @@ static struct error find_complaint(struct sched *sched)
 {
     queue_id queue = QUEUE_ROOT;
     const struct quota_policy *quota = sched->policy.quota;
-    const char *complaint = quota->complaint != NULL ? quota->complaint(&sched->tree, &queue) : NULL;
+    const char *complaint = quota->homes.complaint != NULL ? quota->homes.complaint(&sched->tree, &queue) : NULL;
     if (complaint == NULL)
         return ERROR_OK;
     return error_new(ERROR_CONFIG, "policy '%s': queue '%s' %s", sched->policy.name,

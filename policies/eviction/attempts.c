@@ -44,7 +44,7 @@ static time_ns ask_at(const struct sched *sched, uint32_t class_queue_id, enum p
  * attempt would fail, so none is made: that is much cheaper, and it does not count among the attempts of the cycle. */
 static bool is_passed_by(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
-    return sched->policy.quota->confines != NULL && sched->ledger->coming_milli == 0 &&
+    return sched->policy.quota->homes.confines != NULL && sched->ledger->coming_milli == 0 &&
            !plan_request_of(sched, pending_head(&sched->pending, class_queue), kind).may_evict;
 }
 

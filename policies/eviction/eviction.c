@@ -32,13 +32,13 @@ static void *eviction_init(struct sched *sched)
     static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT};
     for (int k = 0; k < PLAN_KIND_COUNT; k++)
         retry_queue_use(sched, (enum plan_kind)k, sched->policy.preemption->evicts && has_action(sched, actions[k]));
-    sched->eviction->takes_both = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
+    sched->eviction->takes_both = sched->policy.quota->lending.rounds != NULL && !sched->policy.quota->is_flat &&
                                   sched->retry_queues[PLAN_RECLAIM].is_used &&
                                   sched->retry_queues[PLAN_PREEMPT].is_used &&
                                   sched->policy.preempt.within_queue != WITHIN_QUEUE_NEVER;
     if (sched->eviction->takes_both)
         retry_queue_use(sched, PLAN_PREEMPT, false);
-    sched->plans_in_turn = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
+    sched->plans_in_turn = sched->policy.quota->lending.rounds != NULL && !sched->policy.quota->is_flat &&
                            sched->retry_queues[PLAN_RECLAIM].is_used;
     return sched->eviction;
 }
@@ -73,7 +73,7 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
     bool is_booked = false;
     plan_gather_class_queues(sched, kind);
     int64_t attempts = kind == PLAN_RECLAIM ? sched->eviction->attempts.turn_attempts : 0;
-    if (sched->policy.quota->rounds != NULL && sched->eviction->attempts.class_queue_count > 1) {
+    if (sched->policy.quota->lending.rounds != NULL && sched->eviction->attempts.class_queue_count > 1) {
         attempts += nominees_try_all(sched, kind, &is_booked);
         plan_gather_class_queues(sched, kind);
     }

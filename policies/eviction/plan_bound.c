@@ -4,7 +4,7 @@
 
 #include "policies/eviction/plan_fit.h"
 #include "policies/eviction/plan_scratch.h"
-#include "policies/quota/cells_index.h"
+#include "policies/quota/quota.h"
 #include "policies/state/request_classes.h"
 
 /* The piece leaves in thought: count the GPUs that nothing holds any more. */
@@ -60,7 +60,7 @@ static bool cluster_suffices(const struct sched *sched, const struct job_group *
 }
 
 /* The most members that the row could hold: of whole GPUs, or of shares of `share` milli. */
-static uint32_t row_members(const struct sched *sched, const struct cell_row *row, uint32_t gpus, uint32_t share)
+static uint32_t row_members(const struct sched *sched, const struct home_row *row, uint32_t gpus, uint32_t share)
 {
     const uint32_t first = sched->cluster->nodes[row->node].first_gpu;
     const uint16_t partitioned = ledger_layout_mask(sched->ledger, row->node);
@@ -84,7 +84,7 @@ static uint32_t share_of(const struct request *request)
 
 static bool home_suffices(struct sched *sched, const struct job_group *group, queue_id keeper)
 {
-    const struct cell_rows home = cells_index_rows(sched->ledger, keeper);
+    const struct home_rows home = sched->policy.quota->homes.rows(&sched->tree, keeper);
     uint64_t members = 0;
     for (uint32_t r = 0; r < home.count && members < group->count; r++)
         members += row_members(sched, &home.rows[r], group->request.gpus, share_of(&group->request));

@@ -4,7 +4,7 @@
 #include "policies/booking/booking.h"
 
 #include "policies/eviction/plan_scratch.h"
-#include "policies/quota/cells_index.h"
+#include "policies/quota/quota.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
 #include "policies/state/sched_state.h"
@@ -44,7 +44,8 @@ static bool is_allowed(struct sched *sched, const struct plan_request *request)
     const struct quota_policy *quota = sched->policy.quota;
     const struct quota_round *round = plan_round(sched->plan, request);
     const int64_t *ask = sched_ask(sched, own)->charge;
-    if (round != NULL && quota->suffices != NULL && !quota->suffices(&sched->tree, own->queue, ask, round))
+    if (round != NULL && quota->lending.suffices != NULL &&
+        !quota->lending.suffices(&sched->tree, own->queue, ask, round))
         return false;
     return queue_tree_forbids(&sched->tree, own->queue, ask) == QUEUE_NONE &&
            kept_forbids(sched, request->preemptor) == QUEUE_NONE;
@@ -67,13 +68,14 @@ static bool is_misfit_still(const struct ledger *ledger, struct misfit *misfit)
     return true;
 }
 
-/* The queue whose cells alone decide where the preemptor may be placed; QUEUE_NONE: it is not confined. */
+/* The queue whose home alone decides where the preemptor may be placed; QUEUE_NONE: it is not confined. */
 static queue_id keeper_of(struct sched *sched, uint32_t preemptor)
 {
     const struct sched_job *job = &sched->jobs.jobs[preemptor];
     const struct quota_policy *quota = sched->policy.quota;
     queue_id keeper = QUEUE_NONE;
-    if (quota->confines == NULL || quota->confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper) == NULL)
+    if (quota->homes.confines == NULL ||
+        quota->homes.confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper) == NULL)
         return QUEUE_NONE;
     return keeper;
 }
@@ -98,7 +100,7 @@ const struct job_group *plan_home_of(struct sched *sched, uint32_t preemptor, qu
 }
 
 /* The number of GPUs of the row that hold no job which can never be a victim. */
-static uint32_t count_room(const struct sched *sched, const struct cell_row *row)
+static uint32_t count_room(const struct sched *sched, const struct home_row *row)
 {
     const uint16_t *unmovable = &sched->preemption_bound.unmovable[sched->cluster->nodes[row->node].first_gpu];
     uint32_t room = 0;
@@ -111,7 +113,7 @@ bool plan_home_suffices(struct sched *sched, uint32_t preemptor)
 {
     const struct sched_job *own = &sched->jobs.jobs[preemptor];
     const struct quota_policy *quota = sched->policy.quota;
-    if (quota->confines == NULL)
+    if (quota->homes.confines == NULL)
         return true;
     const struct request_class *ask = sched_ask(sched, own);
     const struct job_group *group = homely_group(ask);
@@ -120,14 +122,14 @@ bool plan_home_suffices(struct sched *sched, uint32_t preemptor)
         /* The counts below take GPUs with jobs that are never evicted for lost.  In the other cases the search also
          * notes when to retry. */
         return true;
-    if (!cells_home_suffices(&sched->tree, own->queue, ask))
+    if (quota->homes.has_room != NULL && !quota->homes.has_room(&sched->tree, own->queue, ask, false))
         return false;
     if (group->request.gpus == 0)
         return true;
     const queue_id keeper = keeper_of(sched, preemptor);
     if (keeper == QUEUE_NONE)
         return true;
-    struct cell_rows home = cells_index_rows(sched->ledger, keeper);
+    const struct home_rows home = quota->homes.rows(&sched->tree, keeper);
     uint64_t members = 0;
     for (uint32_t r = 0; r < home.count && members < group->count; r++)
         members += count_room(sched, &home.rows[r]) / group->request.gpus;

@@ -87,7 +87,7 @@ bool plan_recall_next(struct sched *sched, const struct plan_request *request)
 {
     struct plan_scratch *plan = sched->plan;
     if (request->kind != PLAN_RECLAIM || sched->decided.recalls_after == UINT64_MAX ||
-        !sched->policy.preempt.replaces_victims || sched->policy.quota->rounds != NULL)
+        !sched->policy.preempt.replaces_victims || sched->policy.quota->lending.rounds != NULL)
         return false;
     for (uint32_t c = sched->claims.count; c-- > 0;) {
         const uint32_t slot = sched->claims.slots[c];

@@ -24,8 +24,8 @@ static bool fill_rounds(struct sched *sched, struct plan_request *request)
     const int64_t *ask = sched_ask(sched, own)->charge;
     if (request->kind == PLAN_CONSOLIDATE)
         return true;
-    if (quota->rounds != NULL) {
-        const uint32_t count = quota->rounds(&sched->tree, own->queue, ask, request->rounds);
+    if (quota->lending.rounds != NULL) {
+        const uint32_t count = quota->lending.rounds(&sched->tree, own->queue, ask, request->rounds);
         request->round_count = request->kind == PLAN_RECLAIM ? count : 0;
         if (count == 0)
             return false;

@@ -235,7 +235,7 @@ static bool is_queue_meant(struct sched *sched, queue_id preemptor, queue_id que
     if (kind == PLAN_PREEMPT)
         return is_flat || queue == preemptor;
     if (is_flat || queue == preemptor)
-        return !is_flat && sched->policy.quota->takes_own;
+        return !is_flat && sched->policy.quota->homes.confines != NULL;
     queue_id below_preemptor, below_victim;
     queue_tree_below_common(&sched->tree, preemptor, queue, &below_preemptor, &below_victim);
     return below_preemptor != below_victim; /* equal: one queue is above the other, which is no borrowing */

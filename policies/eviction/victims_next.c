@@ -111,7 +111,7 @@ static struct unit *find_below(struct sched *sched, const struct plan_request *r
 static bool may_keep_fronts(const struct sched *sched, const struct plan_request *request)
 {
     const struct quota_policy *quota = sched->policy.quota;
-    return request->round_count == 0 && (quota->compare_victims != NULL || !quota->looks_above);
+    return request->round_count == 0 && (quota->compare_victims != NULL || !quota->lending.looks_above);
 }
 
 /* May units be taken whatever their queues are charged? */

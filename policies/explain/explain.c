@@ -398,7 +398,7 @@ static void look_at_queues(struct look *look)
     const queue_id queue = queue_tree_forbids(&sched->tree, look->job->queue, look->ask->charge);
     queue_id keeper = QUEUE_NONE;
     look->allowed.gpus =
-        quota->confines != NULL ? quota->confines(&sched->tree, look->job->queue, look->ask, &keeper) : NULL;
+        quota->homes.confines != NULL ? quota->homes.confines(&sched->tree, look->job->queue, look->ask, &keeper) : NULL;
     ledger_rollback(sched->ledger, mark);
     look->out->over_queue = QUEUE_NONE;
     look->out->is_quota_kept =

@@ -94,7 +94,7 @@ static inline struct contender contender_with(const struct queue_tree *tree, con
                                               queue_id queue, uint32_t class_queue, uint32_t slot)
 {
     struct contender contender = {.queue = queue, .ask = ask_of(pending, class_queue)};
-    if (tree->quota->compares_jobs) {
+    if (tree->quota->lending.compares_jobs) {
         contender.leaf = pending->class_queues[class_queue].leaf_queue;
         contender.priority = pending->jobs->jobs[slot].priority;
         contender.submit = pending->jobs->facts[slot].submit;

@@ -47,7 +47,7 @@ void queue_tree_touch(struct queue_tree *tree, queue_id queue)
 
 bool queue_tree_looks_above(const struct queue_tree *tree)
 {
-    return tree->quota->looks_above && tree->is_deep;
+    return tree->quota->lending.looks_above && tree->is_deep;
 }
 
 void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue)

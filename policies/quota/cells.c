@@ -17,9 +17,8 @@
  * Known failure: a queue can break its own cells into pieces too small for its next job; running jobs are not moved.
  * If all jobs are preemptible, no job is guaranteed anything.
  */
-#include "policies/quota/cells.h"
-
 #include "policies/quota/amounts.h"
+#include "policies/quota/cells_index.h"
 #include "policies/quota/quotas.h"
 #include "topologies/queue_fields.h"
 #include "workloads/job_fields.h"
@@ -60,7 +59,7 @@ static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
 }
 
 /* Before a guaranteed job is tried outside of trials, empty cells move to places with fewer opportunistic jobs: when
- * the try reads them, which it does not if the job can have no place (cells_home_suffices). */
+ * the try reads them, which it does not if the job can have no place (cells_have_room). */
 static queue_id forbids_or_moves(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     queue_id by = forbids(tree, leaf, ask);
@@ -74,6 +73,16 @@ static const uint16_t *confines(struct queue_tree *tree, queue_id leaf, const st
 {
     bool is_free_to_go = request_class->is_preemptible || request_class->charge[QUEUE_SUM_GPU] == 0;
     return is_free_to_go ? NULL : cells_confine(tree, leaf, request_class, keeper);
+}
+
+static struct home_rows rows(struct queue_tree *tree, queue_id keeper)
+{
+    return cells_index_rows(tree->ledger, keeper);
+}
+
+static const char *check(const struct queue_tree *tree)
+{
+    return cells_index_check(tree->ledger);
 }
 
 /* Guaranteed jobs go first; then the queue that holds the smaller part of what it owns. */
@@ -127,13 +136,16 @@ const struct quota_policy quota_cells = {
     .reads_queue = QUEUE_READS(QUEUE_QUOTA) | QUEUE_READS(QUEUE_AGE),
     .reads_job = JOB_READS(JOB_FIELD_PREEMPTIBLE),
     .state_size = sizeof(struct cells_state),
-    .takes_own = true,
-    .complaint = complaint,
     .forbids = forbids_or_moves,
-    .confines = confines,
     .compare = compare,
     .may_reclaim = may_reclaim,
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = advance,
+    .homes = {.complaint = complaint,
+              .confines = confines,
+              .rows = rows,
+              .has_room = cells_have_room,
+              .firm_changes = cells_firm_changes,
+              .check = check},
 };

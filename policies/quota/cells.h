@@ -68,20 +68,18 @@ void cells_assign_later(struct queue_tree *tree, queue_id first);
 /* Compute the places that were put off, if any.  Called before cells are read or saved.  Allowed in trials. */
 void cells_settle(struct queue_tree *tree);
 
-/* As ledger_note_non_preemptible, but places that were put off are computed first: which cells are in use depends on
- * these jobs.  For any quota policy. */
-void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign);
+/* A guaranteed job is about to come or go: places that were put off are computed, since which cells are in use depends
+ * on these jobs. */
+void cells_firm_changes(struct queue_tree *tree);
 
 /* False only if a guaranteed job of the request class, in one group of whole GPUs or of shares, surely finds no place
  * in the cells of its queue, even if all opportunistic jobs leave, and wherever the cells not in use go.  It
  * counts what is empty in the queue's cells in use, with as many GPUs of its other cells beside them as there is room
- * for.  Reads no place that was put off.  True if no queue has cells, and if a cut of the quotas has not been followed
- * by places.  O(nodes of the queue's cells); O(1) for whole GPUs while no guaranteed job comes or goes. */
-bool cells_home_suffices(struct queue_tree *tree, queue_id queue, const struct request_class *request_class);
-
-/* False only if such a job of whole GPUs surely finds no place now: too few are free outside the cells that other
- * queues have in use, wherever the cells not in use go.  Reads no place that was put off.  O(nodes). */
-bool cells_home_is_free(struct queue_tree *tree, queue_id queue, const struct request_class *request_class);
+ * for.  is_now: also if such a job of whole GPUs surely finds no place as things are: too few are free outside the
+ * cells that other queues have in use.  Reads no place that was put off.  True if a cut of the quotas has not been
+ * followed by places.  O(nodes of the queue's cells), for whole GPUs O(1) while no guaranteed job comes or goes; is_now
+ * O(nodes). */
+bool cells_have_room(struct queue_tree *tree, queue_id queue, const struct request_class *request_class, bool is_now);
 
 /* The GPUs, by node, where a guaranteed job of this request class may go; borrowed until the next call.  They depend
  * only on the nodes of the queue's cells, so *keeper is the queue. */

@@ -312,10 +312,9 @@ void cells_settle(struct queue_tree *tree)
     tree->ledger->are_cells_placed = true;
 }
 
-void cells_note_non_preemptible(struct queue_tree *tree, const struct piece *piece, queue_id queue, int sign)
+void cells_firm_changes(struct queue_tree *tree)
 {
     cells_settle(tree);
-    ledger_note_non_preemptible(tree->ledger, piece, queue, sign);
     if (tree->ledger->cells != NULL)
         tree->ledger->cells->firm_changes++;
 }

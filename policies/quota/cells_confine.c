@@ -12,7 +12,7 @@ struct need { /* a number of cells of a level */
 };
 
 /* The GPUs of the row that hold no guaranteed job. */
-static uint16_t empty_gpus(const struct ledger *ledger, const struct cell_row *row)
+static uint16_t empty_gpus(const struct ledger *ledger, const struct home_row *row)
 {
     return row->gpus & (uint16_t)~ledger->non_preemptible_mask[row->node];
 }
@@ -23,7 +23,7 @@ static uint16_t cell_gpus(uint32_t first, uint32_t level)
 }
 
 /* Open all cells of the level without a guaranteed job. */
-static void open_level(struct ledger *ledger, struct cell_rows own, uint32_t level)
+static void open_level(struct ledger *ledger, struct home_rows own, uint32_t level)
 {
     for (uint32_t r = 0; r < own.count; r++)
         for (uint16_t cells = cells_maximal(empty_gpus(ledger, &own.rows[r]), level); cells != 0;
@@ -32,7 +32,7 @@ static void open_level(struct ledger *ledger, struct cell_rows own, uint32_t lev
 }
 
 /* Open `count` cells of the level without a guaranteed job, wholly free cells first. */
-static void open_some(struct ledger *ledger, struct cell_rows own, uint32_t level, uint32_t count)
+static void open_some(struct ledger *ledger, struct home_rows own, uint32_t level, uint32_t count)
 {
     for (int sweep = 0; sweep < 2; sweep++)
         for (uint32_t r = 0; r < own.count && count > 0; r++) {
@@ -49,13 +49,13 @@ static void open_some(struct ledger *ledger, struct cell_rows own, uint32_t leve
         }
 }
 
-static void open_all(struct ledger *ledger, struct cell_rows own)
+static void open_all(struct ledger *ledger, struct home_rows own)
 {
     for (uint32_t r = 0; r < own.count; r++)
         ledger->keep_mask[own.rows[r].node] = own.rows[r].gpus;
 }
 
-static void open_cells(struct ledger *ledger, struct cell_rows own, struct need need)
+static void open_cells(struct ledger *ledger, struct home_rows own, struct need need)
 {
     uint32_t cells[CELL_LEVELS] = {0};
     for (uint32_t r = 0; r < own.count; r++) {
@@ -80,7 +80,7 @@ const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const str
 {
     struct ledger *ledger = tree->ledger;
     cells_settle(tree);
-    const struct cell_rows own = cells_index_rows(ledger, queue);
+    const struct home_rows own = cells_index_rows(ledger, queue);
     uint32_t groups = 0, group = 0;
     memset(ledger->keep_mask, 0, ledger->cluster->node_count * sizeof *ledger->keep_mask);
     *keeper = queue;

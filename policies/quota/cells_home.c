@@ -29,7 +29,7 @@ static uint16_t gpus_in_use(const struct ledger *ledger, node_id node, queue_id 
 }
 
 /* The GPUs of the queue's cells that are not in use. */
-static uint32_t count_movable(const struct queue_tree *tree, queue_id queue, struct cell_rows own)
+static uint32_t count_movable(const struct queue_tree *tree, queue_id queue, struct home_rows own)
 {
     uint32_t gpus = 0, in_use = 0;
     for (uint32_t l = 0; l < CELL_LEVELS; l++)
@@ -84,7 +84,7 @@ static uint64_t count_members(struct queue_tree *tree, queue_id queue, const str
 {
     struct ledger *ledger = tree->ledger;
     const uint32_t gpus = request->gpus, milli = request->gpu_milli;
-    const struct cell_rows own = cells_index_rows(ledger, queue);
+    const struct home_rows own = cells_index_rows(ledger, queue);
     const uint32_t movable = count_movable(tree, queue, own);
     uint64_t members = gpus > 0 ? movable / gpus : (uint64_t)movable * (GPU_MILLI / milli);
     for (uint32_t r = 0; r < own.count; r++)
@@ -120,27 +120,10 @@ static uint32_t members_now(struct queue_tree *tree, queue_id queue, const struc
     return members;
 }
 
-bool cells_home_suffices(struct queue_tree *tree, queue_id queue, const struct request_class *request_class)
+/* Could the members find their whole GPUs among those that are free now? */
+static bool is_free(struct queue_tree *tree, queue_id queue, const struct job_group *group)
 {
     struct ledger *ledger = tree->ledger;
-    if (!ledger->are_cells_placed || request_class->is_preemptible)
-        return true;
-    const struct job_group *group = only_group(request_class);
-    if (group == NULL)
-        return true;
-    const bool is_whole = group->request.gpus > 0 && group->request.gpus <= NODE_GPUS_MAX;
-    return (is_whole ? members_now(tree, queue, &group->request) : count_members(tree, queue, &group->request)) >=
-           group->count;
-}
-
-bool cells_home_is_free(struct queue_tree *tree, queue_id queue, const struct request_class *request_class)
-{
-    struct ledger *ledger = tree->ledger;
-    if (!ledger->are_cells_placed || request_class->is_preemptible)
-        return true;
-    const struct job_group *group = only_group(request_class);
-    if (group == NULL || group->request.gpus == 0)
-        return true;
     cells_index(ledger);
     uint64_t members = 0;
     for (node_id n = 0; n < ledger->cluster->node_count && members < group->count; n++) {
@@ -151,4 +134,17 @@ bool cells_home_is_free(struct queue_tree *tree, queue_id queue, const struct re
         members += bits_count16(free & (uint16_t)~others) / group->request.gpus;
     }
     return members >= group->count;
+}
+
+bool cells_have_room(struct queue_tree *tree, queue_id queue, const struct request_class *request_class, bool is_now)
+{
+    if (!tree->ledger->are_cells_placed || request_class->is_preemptible)
+        return true;
+    const struct job_group *group = only_group(request_class);
+    if (group == NULL)
+        return true;
+    const struct request *request = &group->request;
+    const bool is_whole = request->gpus > 0 && request->gpus <= NODE_GPUS_MAX;
+    const uint64_t members = is_whole ? members_now(tree, queue, request) : count_members(tree, queue, request);
+    return members >= group->count && (!is_now || request->gpus == 0 || is_free(tree, queue, group));
 }

@@ -30,7 +30,7 @@ struct cell_index *cells_index(struct ledger *ledger)
         return ledger->cells;
     struct cell_index *index = arena_alloc_array(&ledger->arena, 1, struct cell_index);
     index->kept = arena_alloc_array(&ledger->arena, node_count, uint16_t);
-    index->rows = arena_alloc_array(&ledger->arena, ledger->cluster->gpu_count, struct cell_row);
+    index->rows = arena_alloc_array(&ledger->arena, ledger->cluster->gpu_count, struct home_row);
     index->due.open = arena_alloc_array(&ledger->arena, node_count, uint16_t);
     index->due.free = arena_alloc_array(&ledger->arena, node_count, uint16_t);
     index->places = arena_alloc_array(&ledger->arena, node_count, struct cell_place);
@@ -93,9 +93,9 @@ static void draw_rows(struct ledger *ledger, struct cell_index *index)
             const uint32_t i = (uint32_t)__builtin_ctz(left);
             const uint16_t cell = cell_at(keeps_of(ledger, n), i);
             const queue_id q = keeps_of(ledger, n)[i].keeper;
-            struct cell_row *end = &index->rows[index->spans[q].first + index->spans[q].count];
+            struct home_row *end = &index->rows[index->spans[q].first + index->spans[q].count];
             if (index->spans[q].count == 0 || end[-1].node != n) {
-                *end++ = (struct cell_row){.node = n};
+                *end++ = (struct home_row){.node = n};
                 index->spans[q].count++;
             }
             end[-1].gpus |= cell;
@@ -104,18 +104,18 @@ static void draw_rows(struct ledger *ledger, struct cell_index *index)
     index->has_rows = true;
 }
 
-struct cell_rows cells_index_rows(struct ledger *ledger, queue_id queue)
+struct home_rows cells_index_rows(struct ledger *ledger, queue_id queue)
 {
     struct cell_index *index = cells_index(ledger);
     if (!index->has_rows)
         draw_rows(ledger, index);
     if (queue >= index->span_count)
-        return (struct cell_rows){NULL, 0}; /* the queue is newer than the rows: it keeps nothing */
-    return (struct cell_rows){&index->rows[index->spans[queue].first], index->spans[queue].count};
+        return (struct home_rows){NULL, 0}; /* the queue is newer than the rows: it keeps nothing */
+    return (struct home_rows){&index->rows[index->spans[queue].first], index->spans[queue].count};
 }
 
 /* Does the row list exactly the GPUs of the node that the queue keeps? */
-static bool is_row_right(const struct ledger *ledger, const struct cell_row *row, queue_id queue)
+static bool is_row_right(const struct ledger *ledger, const struct home_row *row, queue_id queue)
 {
     const struct gpu_keep *keeps = keeps_of(ledger, row->node);
     uint16_t gpus = 0;
@@ -130,7 +130,7 @@ static const char *check_rows(const struct ledger *ledger, const struct cell_ind
     for (node_id n = 0; n < ledger->cluster->node_count; n++)
         kept += bits_count16(index->kept[n]);
     for (uint32_t q = 0; q < index->span_count; q++) {
-        const struct cell_row *rows = &index->rows[index->spans[q].first];
+        const struct home_row *rows = &index->rows[index->spans[q].first];
         for (uint32_t r = 0; r < index->spans[q].count; r++) {
             if (!is_row_right(ledger, &rows[r], q) || (r > 0 && rows[r - 1].node >= rows[r].node))
                 return "what is known of a queue's cells differs from where they are";

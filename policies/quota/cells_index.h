@@ -1,7 +1,7 @@
 /* policies/quota/cells_index.h -- finds the cells of each queue without a look at every GPU of the cluster.
  *
  * Words.  A GPU is kept if it is part of a queue's cell (struct gpu_keep).  A row is the GPUs of one node that one
- * queue keeps.
+ * queue keeps (struct home_row).
  *
  * Laws
  *  - It can be computed from the ledger's keeps: it is made at the first use.
@@ -9,7 +9,7 @@
  *    computed again at the next use.
  *  - Places that were put off (cells_assign_later) are not in the keeps yet: read the rows after cells_settle.
  *
- *   struct cell_rows own = cells_index_rows(ledger, queue);
+ *   struct home_rows own = cells_index_rows(ledger, queue);
  *   for (uint32_t r = 0; r < own.count; r++) ... own.rows[r].node ...
  *
  * Cost: O(GPUs) to compute the rows, once after cells have moved; else O(1).
@@ -18,18 +18,8 @@
 #define POLICIES_CELLS_INDEX_H
 
 #include "base/bits.h"
-#include "policies/ledger/ledger.h"
 #include "policies/quota/cells.h"
-
-struct cell_row { /* the GPUs that a queue keeps on a node */
-    node_id node;
-    uint16_t gpus;
-};
-
-struct cell_rows { /* of a queue, by node */
-    const struct cell_row *rows;
-    uint32_t count;
-};
+#include "policies/quota/quota.h"
 
 /* The cost of a place: first how many levels are split, then how many GPUs are busy. */
 enum { CELL_COST_LEVEL = NODE_GPUS_MAX + 1, CELL_COSTS = (CELL_LEVELS - 1) * CELL_COST_LEVEL + NODE_GPUS_MAX + 1 };
@@ -47,7 +37,7 @@ struct cells_due {
     uint16_t *free;        /* GPUs that were free */
 };
 
-struct cell_home { /* what cells_home_suffices found last for a queue and a level of cells */
+struct cell_home { /* what cells_have_room found last for a queue and a level of cells */
     uint64_t seen; /* firm_changes + 1 when it was found; 0: never */
     uint32_t gpus, members;
 };
@@ -56,7 +46,7 @@ struct cell_index {
     struct cells_due due;
     uint16_t *kept; /* by node: the kept GPUs */
     bool has_rows;  /* the rows agree with the present keepers */
-    struct cell_row *rows;
+    struct home_row *rows;
     struct {
         uint32_t first, count;
     } * spans; /* by queue: the range of its rows */
@@ -77,7 +67,7 @@ void cells_index_keep(struct ledger *ledger, node_id node, uint16_t gpus, queue_
 bool cells_is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t level);
 
 /* Borrowed until a cell moves. */
-struct cell_rows cells_index_rows(struct ledger *ledger, queue_id queue);
+struct home_rows cells_index_rows(struct ledger *ledger, queue_id queue);
 
 /* NULL: the index agrees with the keeps; else what is wrong.  O(GPUs). */
 const char *cells_index_check(const struct ledger *ledger);

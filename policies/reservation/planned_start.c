@@ -221,7 +221,7 @@ static bool is_plain(const struct sched *sched, const struct request_class *ask)
     const struct placement_policy *placement = ask->is_preemptible || sched->policy.placement_firm == NULL
                                                    ? sched->policy.placement
                                                    : sched->policy.placement_firm;
-    return sched->policy.quota->confines == NULL && !sched->ledger->limits_tasks &&
+    return sched->policy.quota->homes.confines == NULL && !sched->ledger->limits_tasks &&
            request_class_goes_anywhere(ask, sched->cluster) && !placement->looks_at_nodes &&
            placement->one_node != ONE_NODE_REQUIRED;
 }

@@ -15,7 +15,7 @@ void kept_init(struct sched *sched)
     static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
     const struct quota_policy *quota = sched->policy.quota;
     int64_t kept[QUEUE_SUM_COUNT];
-    sched->keeps_quota = quota->keeps != NULL && quota->keeps(&sched->tree, QUEUE_ROOT, nothing, kept);
+    sched->keeps_quota = quota->lending.keeps != NULL && quota->lending.keeps(&sched->tree, QUEUE_ROOT, nothing, kept);
 }
 
 /* In the queue selection, does the head of the class queue go before the job? */
@@ -50,7 +50,7 @@ static bool find_kept(struct sched *sched, queue_id queue, uint32_t slot, int64_
         const struct class_queue *class_queue = &sched->pending.class_queues[id];
         int64_t kept[QUEUE_SUM_COUNT] = {0};
         if (class_queue->count == 0 || class_queue->quota_block == QUEUE_NONE || class_queue->is_kept_from ||
-            !sched->policy.quota->keeps(&sched->tree, queue,
+            !sched->policy.quota->lending.keeps(&sched->tree, queue,
                                         sched->request_classes.at[class_queue->request_class].charge, kept) ||
             !is_ahead(sched, id, slot))
             continue;

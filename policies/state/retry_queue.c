@@ -250,7 +250,7 @@ static void back_off(struct sched *sched, uint32_t class_queue, enum plan_kind k
     if (memo->failed < PLAN_FAILED_MAX)
         memo->failed++;
     memo->retry_change = sched->changes + (UINT64_C(1) << memo->failed);
-    if (sched->policy.quota->confines != NULL) /* queues own GPUs: any change may help */
+    if (sched->policy.quota->homes.confines != NULL) /* queues own GPUs: any change may help */
         memo->retry_change = sched->changes + 1;
     memo->tried_cycle = sched->cycle;
     fall_asleep(sched, class_queue, kind);

@@ -10,7 +10,7 @@ static void *victim_lists_init(struct sched *sched)
     const struct policy_config *policy = &sched->policy;
     sched->victim_lists.are_kept = policy->preemption->evicts && policy->preempt.victim_key_count == 0 &&
                                    (policy->preempt.by_queue || policy->quota->is_flat) &&
-                                   policy->quota->rounds == NULL;
+                                   policy->quota->lending.rounds == NULL;
     return sched->victim_lists.are_kept ? &sched->victim_lists : NULL;
 }
 

@@ -330,16 +330,15 @@ static bool gang_next(int at, const struct gang_view *view, uint32_t chunk[])
                       .draw = draw_##n,                                                                                \
                       .score_place = place_##n},                                                                       \
         .quota = {                                                                                                     \
-            .complaint = complaint_##n,                                                                                \
             .forbids = forbids_##n,                                                                                    \
-            .confines = confines_##n,                                                                                  \
             .compare = compare_##n,                                                                                    \
             .compare_victims = victims_##n,                                                                            \
             .divide = divide_##n,                                                                                      \
             .may_reclaim = reclaim_##n,                                                                                \
             .may_take = take_##n,                                                                                      \
             .is_valid = valid_##n,                                                                                     \
-            .advance = advance_##n                                                                                     \
+            .advance = advance_##n,                                                                                    \
+            .homes = {.complaint = complaint_##n, .confines = confines_##n}                                            \
         }                                                                                                              \
     }
 
@@ -372,9 +371,7 @@ _Static_assert(sizeof tables / sizeof tables[0] == PLUGINS_MAX, "functions for e
 
 static void arm_quota(struct quota_policy *policy, const struct quota_policy *table)
 {
-    KEEP(complaint);
     KEEP(forbids);
-    KEEP(confines);
     KEEP(compare);
     KEEP(compare_victims);
     KEEP(divide);
@@ -382,6 +379,8 @@ static void arm_quota(struct quota_policy *policy, const struct quota_policy *ta
     KEEP(may_take);
     KEEP(is_valid);
     KEEP(advance);
+    KEEP(homes.complaint);
+    KEEP(homes.confines);
 }
 
 static void arm_placement(struct placement_policy *policy, const struct placement_policy *table)

@@ -5,7 +5,7 @@ const char *guard_quota_complaint(int at, struct queue_tree *tree, queue_id *que
 {
     HOOK(at, "complaint");
     const struct quota_policy *policy = slot->own->policy;
-    const char *complaint = policy->complaint(tree, queue);
+    const char *complaint = policy->homes.complaint(tree, queue);
     DONE;
     if (complaint != NULL && *queue >= tree->count) {
         guard_blame(slot, "complains of a queue that there is not");
@@ -34,8 +34,10 @@ const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id l
 {
     HOOK(at, "confines");
     const struct quota_policy *policy = slot->own->policy;
-    const uint16_t *confine = policy->confines(tree, leaf, asked, keeper);
+    const uint16_t *confine = policy->homes.confines(tree, leaf, asked, keeper);
     DONE;
+    if (policy->homes.rows == NULL)
+        *keeper = QUEUE_NONE;
     if (confine == NULL || !asked->is_preemptible)
         return confine;
     guard_blame(slot, "confines a request class that can be preempted");

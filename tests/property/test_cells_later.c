@@ -1,4 +1,4 @@
-/* Cells placed when they are read, against cells placed at once; and what cells_home_suffices refuses, against the
+/* Cells placed when they are read, against cells placed at once; and what cells_have_room refuses, against the
  * cells of its queue wherever they go. */
 #include "tests/support/test.h"
 
@@ -72,8 +72,10 @@ static void hold(struct quota_case *c, uint32_t gpu, uint16_t milli, queue_id gu
         ledger_take(c->ledger, &space);
     else
         ledger_give(c->ledger, &space);
-    if (guaranteed != QUEUE_NONE)
-        cells_note_non_preemptible(&c->tree, &piece, guaranteed, sign);
+    if (guaranteed == QUEUE_NONE)
+        return;
+    cells_firm_changes(&c->tree);
+    ledger_note_non_preemptible(c->ledger, &piece, guaranteed, sign);
 }
 
 /* A job comes to a GPU, or leaves it.  A guaranteed job mostly goes to a cell of its queue. */
@@ -147,7 +149,7 @@ static bool check_home(struct twins *t)
                     .gpu_milli = is_share ? parts[PARTS - 3 + random_below(&t->stream, 3)] : 0},
         .count = 1 + random_below(&t->stream, 3)};
     const struct request_class asked = {.groups = &group, .group_count = 1};
-    if (cells_home_suffices(&t->later.tree, queue, &asked))
+    if (cells_have_room(&t->later.tree, queue, &asked, false))
         return false;
     for (uint32_t q = 0; q < QUEUES; q++) {
         assign(t, t->queues[q]);

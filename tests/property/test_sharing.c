@@ -374,7 +374,7 @@ TEST(test_company)
         for (uint32_t s = 0; sharing_policies[s] != NULL; s++)
             for (uint64_t seed = 0; seed < seeds; seed++) {
                 const struct policy_config policy = policy_of(preset, s, seed + 5 * s);
-                if (policy.quota->confines == NULL)
+                if (policy.quota->homes.confines == NULL)
                     shared += play(1 + seed + 1000 * preset + 100 * s, &policy);
             }
     assert_true(shared > 1000);

@@ -45,7 +45,7 @@ static struct outcome run_world(uint64_t seed, uint32_t choice, bool sorts)
     if (sorts)
         preempt->victims[preempt->victim_key_count++] = &same_for_all;
     const struct quota_policy *quota = run.policy.config.quota;
-    struct outcome outcome = {.has_lists = (preempt->by_queue || quota->is_flat) && quota->rounds == NULL};
+    struct outcome outcome = {.has_lists = (preempt->by_queue || quota->is_flat) && quota->lending.rounds == NULL};
     random_run_engine(&run);
     outcome.hash = run.hash;
     for (job_id id = 0; id < run.job_count; id++)

@@ -78,15 +78,15 @@ TEST(test_quotas_are_cut)
     queue_id a = quota_case_add(&c, "a", org, 11);
     queue_id b = quota_case_add(&c, "b", org, 5);
     quota_case_ready(&c);
-    assert_null(c.policy->complaint(&c.tree, &unfit));
+    assert_null(c.policy->homes.complaint(&c.tree, &unfit));
     assert_owned(&c, org, 0, 0, 0, 0);
     assert_owned(&c, a, 1, 0, 1, 1);
     assert_owned(&c, b, 0, 1, 0, 1);
     quota_case_spec(&c, b)->deserved[RESOURCE_GPU] = 6000;
-    assert_non_null(c.policy->complaint(&c.tree, &unfit));
+    assert_non_null(c.policy->homes.complaint(&c.tree, &unfit));
     assert_int_equal(unfit, b);
     quota_case_spec(&c, b)->deserved[RESOURCE_GPU] = QUOTA_UNLIMITED;
-    assert_non_null(strstr(c.policy->complaint(&c.tree, &unfit), "unlimited"));
+    assert_non_null(strstr(c.policy->homes.complaint(&c.tree, &unfit), "unlimited"));
     quota_case_release(&c);
 }
 
@@ -99,7 +99,7 @@ TEST(test_odd_nodes_are_cut)
     queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 16);
     queue_id b = quota_case_add(&c, "b", QUEUE_ROOT, 2);
     quota_case_ready(&c);
-    assert_null(c.policy->complaint(&c.tree, &unfit));
+    assert_null(c.policy->homes.complaint(&c.tree, &unfit));
     assert_owned(&c, a, 0, 3, 2, 0);
     assert_owned(&c, b, 0, 0, 1, 0);
     quota_case_release(&c);

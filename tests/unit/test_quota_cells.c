@@ -61,7 +61,7 @@ static uint16_t kept_by(const struct quota_case *c, queue_id queue, node_id node
 /* What is known of the queue's cells without a look at the GPUs. */
 static void assert_known(struct quota_case *c, queue_id queue)
 {
-    struct cell_rows own = cells_index_rows(c->ledger, queue);
+    struct home_rows own = cells_index_rows(c->ledger, queue);
     uint16_t gpus[2] = {0};
     for (uint32_t r = 0; r < own.count; r++)
         gpus[own.rows[r].node] = own.rows[r].gpus;
