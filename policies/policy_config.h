@@ -87,7 +87,6 @@ struct policy_config {
     const struct estimate_policy *estimate; /* for what plans in time */
     const struct backfill_policy *backfill;
     struct backfill_config backfill_config;
-    const struct defrag_policy *defrag;
     struct defrag_config defrag_config;
     const struct geometry_policy *geometry;
     struct geometry_config geometry_config;

@@ -63,7 +63,8 @@ static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slo
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct request_class *request_class = &sched->request_classes.at[job->ask];
-    if (closed == REQUEST_CLASS_BLOCKED && sched->policy.quota->homes.confines != NULL && !request_class->is_preemptible) {
+    if (closed == REQUEST_CLASS_BLOCKED && sched->policy.quota->homes.confines != NULL &&
+        !request_class->is_preemptible) {
         close_class_queue(sched, class_queue_id, job->queue, false);
         return;
     }
@@ -239,7 +240,7 @@ void allocate(struct sched *sched)
     if (sched->policy.inference_first)
         allocate_inference(sched);
     headroom_close(sched);
-    if (sched->policy.backfill->keeps) { /* even the head may delay a planned start */
+    if (sched->policy.backfill_config.keeps) { /* even the head may delay a planned start */
         overtake(sched);
         return;
     }

@@ -17,7 +17,6 @@ const struct backfill_policy backfill_conservative = {
     .version = 1,
     .summary = "every job gets a promised start when it is submitted and no job delays another; "
                "needs limits or estimates, and fewer jobs overtake than under easy",
-    .overtakes = true,
-    .keeps = true,
-    .defaults = {.reservations = BACKFILL_ALL, .depth = BACKFILL_ALL, .window = TIME_NEVER},
+    .defaults =
+        {.overtakes = true, .keeps = true, .reservations = BACKFILL_ALL, .depth = BACKFILL_ALL, .window = TIME_NEVER},
 };

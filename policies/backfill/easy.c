@@ -15,6 +15,5 @@ const struct backfill_policy backfill_easy = {
     .version = 1,
     .summary = "a job that delays none of the first `reservations` jobs may overtake; needs limits "
                "or estimates, and delays jobs further behind without bound",
-    .overtakes = true,
-    .defaults = {.reservations = 1, .depth = BACKFILL_ALL, .window = TIME_NEVER},
+    .defaults = {.overtakes = true, .reservations = 1, .depth = BACKFILL_ALL, .window = TIME_NEVER},
 };

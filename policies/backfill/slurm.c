@@ -14,9 +14,8 @@ const struct backfill_policy backfill_slurm = {
     .version = 1,
     .summary = "every interval_s the first `depth` jobs are planned within a window; bounded work, "
                "but jobs that start beyond the window are delayed without bound",
-    .overtakes = true,
-    .is_windowed = true,
-    .defaults = {.reservations = BACKFILL_ALL,
+    .defaults = {.overtakes = true,
+                 .reservations = BACKFILL_ALL,
                  .depth = 500,
                  .window = 86400 * TIME_NS_PER_S,
                  .resolution = 60 * TIME_NS_PER_S,

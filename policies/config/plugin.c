@@ -103,10 +103,10 @@ const char *plugin_summary(const struct windtunnel_plugin *plugin)
 static const char *odd_backfill(const struct backfill_policy *backfill)
 {
     const struct backfill_config *defaults = &backfill->defaults;
-    if (backfill->keeps && backfill->reserves != NULL)
+    if (defaults->keeps && backfill->reserves != NULL)
         return "reserves";
-    if (!backfill->overtakes)
-        return backfill->keeps ? "keeps" : NULL;
+    if (!defaults->overtakes)
+        return defaults->keeps ? "keeps" : NULL;
     if (defaults->reservations < 1 || defaults->depth < 1 || defaults->per_user < 0 || defaults->window <= 0 ||
         defaults->resolution < 0 || defaults->interval < 0)
         return "defaults";

@@ -5,7 +5,6 @@
 
 #include "policies/backfill/backfills.h"
 #include "policies/config/registry.h"
-#include "policies/defrag/defrags.h"
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/geometry/geometries.h"
@@ -39,7 +38,6 @@ struct policy_config policy_config_default(void)
         .quota_config = quota_config_default(),
         .estimate = &estimate_limit,
         .backfill = &backfill_none,
-        .defrag = &defrag_none,
         .geometry = &geometry_static,
         .sharing = &sharing_as_asked,
         .idle = &idle_none,
@@ -142,17 +140,22 @@ bool policy_has_one_line(const struct policy_config *config)
     return config->is_strict && config->quota->is_flat;
 }
 
+static bool has_window(const struct backfill_config *backfill)
+{
+    return backfill->overtakes && backfill->window != TIME_NEVER;
+}
+
 /* Policies that keep planned starts or plan within a window need a single queue that blocks. */
 static void check_backfill(const struct policy_config *config, const struct json_value *value)
 {
-    const struct backfill_policy *backfill = config->backfill;
+    const struct backfill_config *backfill = &config->backfill->defaults;
     if (!backfill->overtakes || policy_has_one_line(config))
         return;
-    if (backfill->keeps || backfill->is_windowed)
+    if (backfill->keeps || has_window(backfill))
         json_fail(value,
                   "backfill '%s' needs a single queue that blocks: \"blocking\": \"strict\" and the "
                   "quota policy 'none'; otherwise use 'easy'",
-                  backfill->name);
+                  config->backfill->name);
 }
 
 static void read_backfill(struct policy_config *config, const void *registry, struct json_object *object)
@@ -164,20 +167,20 @@ static void read_backfill(struct policy_config *config, const void *registry, st
         config->backfill = choose_member(&backfill, "policy", registry, config->backfill);
         struct backfill_config *own = &config->backfill_config;
         *own = config->backfill->defaults;
-        if (config->backfill->is_windowed) {
+        if (has_window(own)) {
             own->depth = json_get_int(&backfill, "depth", 1, BACKFILL_ALL, own->depth);
             own->per_user = json_get_int(&backfill, "per_user", 0, BACKFILL_ALL, own->per_user);
             own->window = json_get_duration(&backfill, "window_s", own->window);
             own->resolution = json_get_duration(&backfill, "resolution_s", own->resolution);
-        } else if (config->backfill->keeps) {
+        } else if (own->keeps) {
             const int64_t depth = json_get_int(&backfill, "depth", 0, BACKFILL_ALL, own->depth);
             own->depth = depth == 0 ? BACKFILL_ALL : depth;
         } else {
             own->reservations = json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
         }
-        if (config->backfill->overtakes && !config->backfill->keeps)
+        if (own->overtakes && !own->keeps)
             own->interval = json_get_duration(&backfill, "interval_s", own->interval);
-        if (config->backfill->overtakes)
+        if (own->overtakes)
             own->names_gpus = json_get_bool(&backfill, "names_gpus", own->names_gpus);
         json_object_close(&backfill);
     }
@@ -189,10 +192,10 @@ static void read_defrag(struct policy_config *config, struct json_object *object
     struct json_object defrag;
     if (!json_object_at(&defrag, object, "defrag"))
         return;
-    config->defrag = choose_member(&defrag, "policy", defrag_policies, config->defrag);
+    const struct defrag_policy *policy = choose_member(&defrag, "policy", defrag_policies, defrag_policies[0]);
     struct defrag_config *own = &config->defrag_config;
-    *own = config->defrag->defaults;
-    if (config->defrag->moves) {
+    *own = policy->defaults;
+    if (own->moves_per_plan != 0) {
         own->moves_per_plan = json_get_int(&defrag, "moves_per_plan", -1, MOVES_MAX, own->moves_per_plan);
         own->spares_ending = json_get_bool(&defrag, "spares_ending", own->spares_ending);
         own->holds_places = json_get_bool(&defrag, "holds_places", own->holds_places);
@@ -208,7 +211,7 @@ static void check_geometry(const struct policy_config *config, const struct json
     if (config->quota->homes.confines != NULL)
         json_fail(value, "geometry '%s' does not go with quota '%s', which keeps whole GPUs", config->geometry->name,
                   config->quota->name);
-    else if (config->backfill->keeps)
+    else if (config->backfill_config.keeps)
         json_fail(value, "geometry '%s' would break the promises of backfill '%s'; use 'easy' with it",
                   config->geometry->name, config->backfill->name);
 }

@@ -96,7 +96,8 @@ static void read_by_others(const struct policy_config *config, struct policy_rea
     const struct headroom_config *headroom = &config->headroom;
     if (headroom->owners_milli > 0 || headroom->owners_ppm > 0)
         reads->queue |= QUEUE_READS_ALL(QUEUE_QUOTA);
-    if (config->defrag->moves && config->preemption->evicts && has_action(config, ACTION_CONSOLIDATION))
+    if (config->defrag_config.moves_per_plan != 0 && config->preemption->evicts &&
+        has_action(config, ACTION_CONSOLIDATION))
         reads->job |= JOB_READS(JOB_FIELD_PREEMPTIBLE) | JOB_READS(JOB_FIELD_CHECKPOINT);
     if (config->placement_firm != config->placement)
         reads->job |= JOB_READS(JOB_FIELD_PREEMPTIBLE);
@@ -104,7 +105,7 @@ static void read_by_others(const struct policy_config *config, struct policy_rea
         reads->job |= JOB_READS(JOB_FIELD_STALE_AFTER);
         reads->queue |= QUEUE_READS(QUEUE_STALE_AFTER);
     }
-    if (config->backfill->overtakes)
+    if (config->backfill_config.overtakes)
         reads->job |= JOB_READS(JOB_FIELD_ESTIMATE); /* by the estimate policy, at least where there is no limit */
 }
 

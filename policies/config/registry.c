@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "policies/backfill/backfills.h"
-#include "policies/defrag/defrags.h"
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/geometry/geometries.h"
@@ -26,8 +25,6 @@ const struct quota_policy *const quota_policies[] = {&quota_none,       &quota_l
 
 const struct backfill_policy *const backfill_policies[] = {&backfill_none, &backfill_easy, &backfill_conservative,
                                                            &backfill_slurm, NULL};
-
-const struct defrag_policy *const defrag_policies[] = {&defrag_none, &defrag_consolidation, NULL};
 
 const struct geometry_policy *const geometry_policies[] = {&geometry_static, &geometry_on_demand, NULL};
 

@@ -17,8 +17,7 @@
 static struct error find_gap(const struct policy_config *policy)
 {
     if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL || policy->preemption == NULL ||
-        policy->gang == NULL || policy->backfill == NULL || policy->defrag == NULL || policy->geometry == NULL ||
-        policy->idle == NULL)
+        policy->gang == NULL || policy->backfill == NULL || policy->geometry == NULL || policy->idle == NULL)
         return error_new(ERROR_CONFIG, "policy '%s' leaves a seam empty", policy->name);
     return ERROR_OK;
 }

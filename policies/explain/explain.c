@@ -397,8 +397,9 @@ static void look_at_queues(struct look *look)
     size_t mark = ledger_mark(sched->ledger);
     const queue_id queue = queue_tree_forbids(&sched->tree, look->job->queue, look->ask->charge);
     queue_id keeper = QUEUE_NONE;
-    look->allowed.gpus =
-        quota->homes.confines != NULL ? quota->homes.confines(&sched->tree, look->job->queue, look->ask, &keeper) : NULL;
+    look->allowed.gpus = quota->homes.confines != NULL
+                             ? quota->homes.confines(&sched->tree, look->job->queue, look->ask, &keeper)
+                             : NULL;
     ledger_rollback(sched->ledger, mark);
     look->out->over_queue = QUEUE_NONE;
     look->out->is_quota_kept =

@@ -130,8 +130,8 @@ struct quota_policy {
     uint32_t reads_queue, reads_job;
 
     /* May this much more be charged to the leaf now?  QUEUE_NONE: yes; else the queue that forbids it.  Then its class
-     * queue is closed until less is charged to that queue, or `advance` returns true.  Where jobs are confined, only class
-     * queues that ask non-preemptible GPUs are; the others are tried again after the next fact or cycle begins.
+     * queue is closed until less is charged to that queue, or `advance` returns true.  Where jobs are confined, only
+     * class queues that ask non-preemptible GPUs are; the others are tried again after the next fact or cycle begins.
      * Called for every job about to be placed that no limit of a queue forbids (queue_tree_forbids).  NULL: always
      * yes. */
     queue_id (*forbids)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);

@@ -94,7 +94,7 @@ static uint32_t next_waiting(const struct sched *sched)
 static bool heeds_length_only(const struct sched *sched)
 {
     const struct backfill_config *config = &sched->policy.backfill_config;
-    return !sched->policy.backfill->keeps && sched->planned_starts->count >= config->reservations &&
+    return !sched->policy.backfill_config.keeps && sched->planned_starts->count >= config->reservations &&
            config->depth == BACKFILL_ALL && config->per_user == 0;
 }
 
@@ -200,7 +200,7 @@ static bool is_shut(const struct sched *sched, uint32_t slot)
 /* Can the job start now without delaying a planned start?  Then sched->pieces say where. */
 static bool fits_beside_planned_starts(struct sched *sched, uint32_t slot, const struct node_marks *only)
 {
-    if (is_shut(sched, slot) || (!sched->policy.backfill->keeps && is_refused(sched, slot)))
+    if (is_shut(sched, slot) || (!sched->policy.backfill_config.keeps && is_refused(sched, slot)))
         return false;
     if (planned_start_fits_now(sched, slot, only, &sched->pieces))
         return true;
@@ -368,7 +368,7 @@ static bool find_start(struct sched *sched, uint32_t slot, time_ns latest)
 static bool has_planned_start(const struct sched *sched, uint32_t slot)
 {
     const struct planned_start_book *book = sched->planned_starts;
-    return sched->policy.backfill->keeps && slot < book->promised_capacity && book->is_promised[slot];
+    return sched->policy.backfill_config.keeps && slot < book->promised_capacity && book->is_promised[slot];
 }
 
 /* True if no other job of its class queue can start or get a planned start in this pass, and none counts. */
@@ -385,7 +385,7 @@ static void go_through(struct sched *sched)
     const struct backfill_config *config = &sched->policy.backfill_config;
     const struct planned_start_book *book = sched->planned_starts;
     const time_ns latest = horizon(sched);
-    int64_t looked_at = sched->policy.backfill->keeps ? book->count - book->dropped : 0;
+    int64_t looked_at = sched->policy.backfill_config.keeps ? book->count - book->dropped : 0;
     open_cursors(sched);
     for (uint32_t slot = next_waiting(sched); slot != SLOT_NONE && looked_at < config->depth;
          slot = next_waiting(sched)) {
@@ -395,7 +395,7 @@ static void go_through(struct sched *sched)
         looked_at += !is_passed;
         note_length(sched, slot);
         if (!is_passed && start_beside(sched, slot, NULL)) {
-            looked_at -= sched->policy.backfill->keeps; /* it needs no promise */
+            looked_at -= sched->policy.backfill_config.keeps; /* it needs no promise */
             pass_by_started(sched, slot);
             continue;
         }
@@ -416,7 +416,7 @@ static bool is_between_passes(const struct sched *sched)
 void overtake(struct sched *sched)
 {
     const struct pending *pending = &sched->pending;
-    const bool keeps = sched->policy.backfill->keeps;
+    const bool keeps = sched->policy.backfill_config.keeps;
     struct planned_start_book *book = sched->planned_starts;
     if (!sched->overtakes || pending->job_count == 0 || is_between_passes(sched))
         return;
@@ -443,7 +443,7 @@ time_ns overtake_wake(const struct sched *sched)
     const struct backfill_config *config = &sched->policy.backfill_config;
     const bool is_due = config->interval > 0 && book->passed_change != sched->changes;
     time_ns wake = is_due && book->passed_at >= 0 ? book->passed_at + config->interval : TIME_NEVER;
-    if (!sched->policy.backfill->keeps)
+    if (!sched->policy.backfill_config.keeps)
         return wake;
     for (uint32_t f = 0; f < book->count; f++)
         if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now && book->of[f].start < wake)

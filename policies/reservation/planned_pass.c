@@ -119,7 +119,7 @@ void planned_start_begin(struct sched *sched)
     struct planned_start_book *book = sched->planned_starts;
     book->lifted = UINT32_MAX;
     book->cycle = sched->cycle;
-    if (!sched->policy.backfill->keeps)
+    if (!sched->policy.backfill_config.keeps)
         planned_start_forget_all(sched);
     else if (book->is_shaken || book->dropped > DROPPED_MAX + book->count / 4)
         planned_start_keep_standing(sched);
@@ -128,7 +128,7 @@ void planned_start_begin(struct sched *sched)
     planned_units_choose(sched);
     if (counted == 0 && book->units.gpus > 0)
         count_all(sched);
-    if (sched->policy.backfill->keeps)
+    if (sched->policy.backfill_config.keeps)
         extend_outlived(sched);
     else
         mark_outlived(sched);

@@ -497,7 +497,7 @@ bool planned_start_is_fresh(const struct sched *sched)
 {
     const struct planned_start_book *book = sched->planned_starts;
     bool is_fresh = book->count > book->dropped &&
-                    (sched->policy.backfill->keeps || sched->reserves || book->cycle == sched->cycle);
+                    (sched->policy.backfill_config.keeps || sched->reserves || book->cycle == sched->cycle);
     for (uint32_t f = 0; f < book->count && is_fresh; f++) {
         const struct sched_job *job = &sched->jobs.jobs[book->of[f].slot];
         is_fresh = book->of[f].job == JOB_NONE || (job->state != SJOB_NONE && job->id == book->of[f].job &&

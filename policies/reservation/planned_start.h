@@ -75,7 +75,7 @@ struct promise { /* the earliest promised start of a job; start 0: none */
 };
 
 struct planned_start_book {   /* policies/reservation/planned_start_book.c */
-    struct planned_start *of; /* of this cycle; with backfill->keeps, until their jobs start */
+    struct planned_start *of; /* of this cycle; with backfill_config.keeps, until their jobs start */
     size_t capacity;
     uint32_t count;
     uint32_t dropped;             /* of them, with JOB_NONE */

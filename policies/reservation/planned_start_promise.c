@@ -37,7 +37,7 @@ void planned_start_note_start(struct sched *sched, void *own, uint32_t slot)
 
 void planned_start_note_promise(struct sched *sched, const struct planned_start *planned_start, bool is_head)
 {
-    const bool keeps = sched->policy.backfill->keeps;
+    const bool keeps = sched->policy.backfill_config.keeps;
     struct planned_start_book *book = sched->planned_starts;
     struct promise *promise = &book->promises[planned_start->slot];
     if (!keeps && !is_head)

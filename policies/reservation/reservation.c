@@ -9,8 +9,8 @@ static void *reservation_init(struct sched *sched)
     struct planned_start_book *book = mem_zalloc(1, sizeof *book);
     sched->planned_starts = book;
     sched->overtake = mem_zalloc(1, sizeof *sched->overtake);
-    sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
-    sched->reserves = policy->backfill->overtakes && !sched->overtakes;
+    sched->overtakes = policy->backfill_config.overtakes && policy_has_one_line(policy);
+    sched->reserves = policy->backfill_config.overtakes && !sched->overtakes;
     if (sched->overtakes)
         pending_keep_sorted(&sched->pending);
     book->passed_at = book->outlived_at = -1;
@@ -57,7 +57,7 @@ const struct observer running_ends_observer = {.init = running_ends_init,
 
 static void *promised_starts_init(struct sched *sched)
 {
-    return sched->policy.backfill->keeps ? sched->planned_starts : NULL;
+    return sched->policy.backfill_config.keeps ? sched->planned_starts : NULL;
 }
 
 const struct observer promised_starts_observer = {.init = promised_starts_init, .unwaits = planned_start_unwaits};

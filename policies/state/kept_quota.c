@@ -51,7 +51,7 @@ static bool find_kept(struct sched *sched, queue_id queue, uint32_t slot, int64_
         int64_t kept[QUEUE_SUM_COUNT] = {0};
         if (class_queue->count == 0 || class_queue->quota_block == QUEUE_NONE || class_queue->is_kept_from ||
             !sched->policy.quota->lending.keeps(&sched->tree, queue,
-                                        sched->request_classes.at[class_queue->request_class].charge, kept) ||
+                                                sched->request_classes.at[class_queue->request_class].charge, kept) ||
             !is_ahead(sched, id, slot))
             continue;
         is_any = true;

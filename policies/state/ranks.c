@@ -26,7 +26,7 @@ void sched_study_orders(struct sched *sched)
         sched->ranks.are_by_fill &= sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
     }
     /* A reclaim may move victims under any defrag policy (policies/eviction/plan_members.c). */
-    sched->ranks.need_service = !sched->ranks.are_by_fill || sched->policy.defrag->moves ||
+    sched->ranks.need_service = !sched->ranks.are_by_fill || sched->policy.defrag_config.moves_per_plan != 0 ||
                                 (sched->policy.preempt.replaces_victims && sched->policy.defrag_config.spares_ending);
 }
 

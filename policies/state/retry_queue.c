@@ -351,8 +351,8 @@ bool plan_may_ask(const struct sched *sched, uint32_t class_queue_id, enum plan_
         return false; /* there is room, but it belongs to a planned start */
     if (class_queue->count == 0 || !pending_is_closed(&sched->pending, class_queue_id))
         return false;
-    if (kind == PLAN_CONSOLIDATE && (!request_class->is_preemptible || is_forbidden || !sched->policy.defrag->moves ||
-                                     sched->policy.defrag_config.moves_per_plan == 0))
+    if (kind == PLAN_CONSOLIDATE &&
+        (!request_class->is_preemptible || is_forbidden || sched->policy.defrag_config.moves_per_plan == 0))
         return false;
     if (kind == PLAN_RECLAIM && sched->policy.quota->may_reclaim == NULL)
         return false;

@@ -143,7 +143,7 @@ static void run_times_end(struct sched *sched, void *own, uint32_t slot, bool wi
 static void *run_times_init(struct sched *sched)
 {
     struct run_times *times = &sched->run_times;
-    times->is_used = sched->policy.estimate->state_size > 0 && sched->policy.backfill->overtakes;
+    times->is_used = sched->policy.estimate->state_size > 0 && sched->policy.backfill_config.overtakes;
     if (!times->is_used)
         return NULL;
     times->state_words = (sched->policy.estimate->state_size + sizeof(uint64_t) - 1) / sizeof(uint64_t);

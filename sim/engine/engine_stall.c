@@ -1,6 +1,5 @@
 /* Runs without progress: counts for sim/engine/stall.h, and the message about a run that stalls. */
 #include "policies/backfill/backfill.h"
-#include "policies/defrag/defrag.h"
 #include "policies/gang/gang.h"
 #include "policies/geometry/geometry.h"
 #include "policies/order/order.h"
@@ -72,8 +71,8 @@ static void tell_policy(const struct engine *engine, struct buffer *out)
     for (uint32_t r = 0; r < policy->order_count; r++)
         buffer_format(out, " %s", policy->order[r]->name);
     buffer_format(out, ", quota %s, gang %s, preemption %s, backfill %s, defrag %s, geometry %s)", policy->quota->name,
-                  policy->gang->name, policy->preemption->name, policy->backfill->name, policy->defrag->name,
-                  policy->geometry->name);
+                  policy->gang->name, policy->preemption->name, policy->backfill->name,
+                  policy->defrag_config.moves_per_plan != 0 ? "consolidation" : "none", policy->geometry->name);
 }
 
 static struct error stall_error(struct engine *engine)

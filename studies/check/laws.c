@@ -33,7 +33,8 @@ static bool is_strict(const struct policy_config *policy)
                                  headroom->nodes_ppm + headroom->owners_ppm >
                              0;
     return policy_has_one_line(policy) && strcmp(policy->order[0]->name, "fifo") == 0 && !policy->preemption->evicts &&
-           !policy->inference_first && !policy->backfill->overtakes && !policy->defrag->moves && !keeps_space;
+           !policy->inference_first && !policy->backfill_config.overtakes &&
+           policy->defrag_config.moves_per_plan == 0 && !keeps_space;
 }
 
 unsigned check_laws_of(const struct policy_config *policy)

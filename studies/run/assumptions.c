@@ -36,7 +36,7 @@ static bool plans_starts(const struct scenario *scenario, uint32_t said)
 {
     const struct policy_config *policy = &scenario->policy;
     (void)said;
-    return policy->backfill->overtakes && policy->estimate->state_size == 0 &&
+    return policy->backfill_config.overtakes && policy->estimate->state_size == 0 &&
            scenario->world.estimates.kind == ESTIMATES_AS_DECLARED;
 }
 

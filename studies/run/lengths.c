@@ -11,7 +11,8 @@ bool lengths_say(const struct scenario *scenario, const struct lengths_told *tol
 {
     const struct policy_config *policy = &scenario->policy;
     const bool has_made_estimates = scenario->world.estimates.kind != ESTIMATES_AS_DECLARED;
-    if (!policy->backfill->overtakes || policy->estimate->state_size > 0 || policy->plugin_count > 0 || told->jobs == 0)
+    if (!policy->backfill_config.overtakes || policy->estimate->state_size > 0 || policy->plugin_count > 0 ||
+        told->jobs == 0)
         return false;
     if (told->limits == 0 && told->estimates == 0) {
         if (!policy_has_one_line(policy) || policy->backfill_config.window != TIME_NEVER)

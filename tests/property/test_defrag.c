@@ -14,7 +14,7 @@
 
 #include "base/random.h"
 #include "policies/config/presets.h"
-#include "policies/defrag/defrags.h"
+#include "policies/defrag/defrag.h"
 #include "policies/estimate/estimates.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemptions.h"
@@ -183,8 +183,6 @@ static void make_policy(struct random_world *scenario, struct random_stream *str
 {
     struct policy_config *policy = &scenario->policy;
     policy->estimate = &estimate_declared;
-    policy->defrag = &defrag_consolidation;
-    policy->defrag_config = policy->defrag->defaults;
     policy->defrag_config.moves_per_plan = (int64_t)random_below(stream, 6) - 1;
     policy->defrag_config.spares_ending = random_below(stream, 4) > 0;
     policy->defrag_config.holds_places = random_below(stream, 4) > 0;

@@ -359,7 +359,7 @@ static struct policy_config policy_of(uint32_t preset, uint32_t sharing, uint64_
     policy.sharing_config.trust = (uint8_t)(seed / 4 % 3);
     if (policy.sharing_config.clients_max[SHARE_MPS] != 0)
         policy.sharing_config.clients_max[SHARE_MPS] = (uint16_t)(2 + seed % 3);
-    if (!policy.backfill->keeps) {
+    if (!policy.backfill_config.keeps) {
         policy.geometry = &geometry_on_demand;
         policy.geometry_config = geometry_on_demand.defaults;
     }

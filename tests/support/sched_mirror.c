@@ -443,7 +443,7 @@ static void take_decision(struct mirror *mirror, const struct decision *all, siz
 static void check_nothing_fits(const struct mirror *mirror)
 {
     const struct policy_config *config = &mirror->policy.config;
-    if (config->backfill->keeps || (config->backfill->overtakes && !policy_has_one_line(config)) ||
+    if (config->backfill_config.keeps || (config->backfill_config.overtakes && !policy_has_one_line(config)) ||
         config->backfill_config.interval > 0)
         return; /* free space may be kept for a job, or the job was not examined yet */
     struct amounts *left = left_new(mirror, EVERYBODY);
@@ -464,7 +464,7 @@ static void check_nothing_fits(const struct mirror *mirror)
  * that). */
 static void check_order(const struct mirror *mirror, const struct decision *all, size_t count)
 {
-    if (mirror->policy.config.backfill->overtakes)
+    if (mirror->policy.config.backfill_config.overtakes)
         return;
     struct amounts *left = left_new(mirror, EVERYBODY);
     for (size_t i = count; i-- > 0;) {
@@ -514,8 +514,8 @@ static bool is_understood(const struct policy_config *config)
 {
     const struct preemption_config *preempt = &config->preempt;
     bool is_plain = config->gang->is_all_or_nothing && config->headroom.gpu_milli == 0 && !config->inference_first &&
-                    !config->defrag->moves && preempt->within_queue == WITHIN_QUEUE_LOWER && preempt->delay == 0 &&
-                    preempt->loss_ratio_milli == 0 && !preempt->replaces_victims;
+                    config->defrag_config.moves_per_plan == 0 && preempt->within_queue == WITHIN_QUEUE_LOWER &&
+                    preempt->delay == 0 && preempt->loss_ratio_milli == 0 && !preempt->replaces_victims;
     for (uint32_t i = 0; i < config->order_count; i++)
         is_plain &= config->order[i]->is_constant && !config->order[i]->moves && !config->order[i]->needs_accounts;
     return is_plain && (config->quota == &quota_none || config->quota == &quota_fairshare);

@@ -265,8 +265,7 @@ static const struct backfill_policy choosy = {
     .name = "choosy",
     .version = 1,
     .summary = "s",
-    .overtakes = true,
-    .defaults = {.reservations = 1, .depth = BACKFILL_ALL, .window = TIME_NEVER},
+    .defaults = {.overtakes = true, .reservations = 1, .depth = BACKFILL_ALL, .window = TIME_NEVER},
     .reserves = reserves};
 static const struct windtunnel_plugin choosy_plugin = {PLUGIN_FOR(BACKFILL), .name = "choosy",       .version = "1",
                                                        .policy = &choosy,    .params = floor_params, .param_count = 1};
