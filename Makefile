@@ -436,7 +436,7 @@ endif
 test-small: $(PROGRAM) $(filter $(B)/%,$(SMALL_TESTS))
 	@$(RUN_TESTS) $(SMALL_TESTS)
 
-sanitize: ## Run the tests with AddressSanitizer and UndefinedBehaviorSanitizer (SAMPLE=4: of what changed, and a 4th)
+sanitize: ## Run the tests with AddressSanitizer and UndefinedBehaviorSanitizer (SAMPLE=8: of what changed, and an 8th)
 	@$(MAKE) --no-print-directory VARIANT=sanitized test-small
 
 # libFuzzer's own main drives these.
@@ -500,7 +500,7 @@ compile: $(PROGRAM) libraries $(call object,$(SUPPORT) \
 table: link ## Make a table of runs side by side (NAME=backfill ARGS='--seeds 1,2'); without NAME, list them
 	@WINDTUNNEL=$(B)/windtunnel tools/table $(NAME) $(ARGS)
 
-docs-check: link ## See that the documents' figures are what their commands print (SAMPLE=4; ARGS='--update README.md')
+docs-check: link ## See that the documents' figures are what their commands print (SAMPLE=8; ARGS='--update README.md')
 	@WINDTUNNEL=$(B)/windtunnel tools/docs_check $(if $(SAMPLE),--sample $(SAMPLE)) $(ARGS)
 
 bench: ## Count instructions per job, fail where they grew; print times (SIZE=small: short; VARIANT=release)
