@@ -1,5 +1,5 @@
-/* policies/cycle/observers.h -- the table of observers (policies/state/observer.h), and the lists of those that a
- * scheduler needs. */
+/* policies/cycle/observers.h -- the table of all observers (policies/state/observer.h).  Each scheduler keeps,
+ * for each hook, a list of the observers that its policy needs. */
 #ifndef POLICIES_CYCLE_OBSERVERS_H
 #define POLICIES_CYCLE_OBSERVERS_H
 

@@ -169,7 +169,7 @@ static bool settle_for(struct sched *sched, const struct plan_request *request)
     return accept(sched, request);
 }
 
-/* A generator of units: takes those that the search tries next.  False: there are none left. */
+/* A generator of units: it takes the units that the search tries next.  It returns false if no unit is left. */
 typedef bool take_fn(struct sched *sched, const struct plan_request *request);
 
 static bool take_in_order(struct sched *sched, const struct plan_request *request)
@@ -189,8 +189,8 @@ static bool take_by_node(struct sched *sched, const struct plan_request *request
     return node_search_take(sched, request, &ask->groups[group].request);
 }
 
-/* The search takes no more units once those taken belong to so many jobs.  Victims to move are searched only among the
- * first units of the order. */
+/* The search stops taking units once the units taken belong to this many jobs; UINT32_MAX: never.  A search that moves
+ * its victims looks at the first units of the order only, so it has such a bound. */
 static uint32_t most_jobs(const struct sched *sched, const struct plan_request *request, take_fn *take)
 {
     const bool is_moving = request->kind == PLAN_CONSOLIDATE || request->is_moving;
@@ -205,7 +205,7 @@ static bool grow(struct sched *sched, const struct plan_request *request, take_f
 {
     const uint32_t most = most_jobs(sched, request, take);
     struct misfit misfit = {.keeper = QUEUE_NONE};
-    uint32_t tested = UINT32_MAX; /* with so many units taken the preemptor did not fit */
+    uint32_t tested = UINT32_MAX; /* the number of units taken at the last test, which failed */
     while ((most == UINT32_MAX || plan_count_jobs(sched) < most) && take(sched, request)) {
         if (sched->plan->taken_count == tested)
             continue;

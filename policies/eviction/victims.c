@@ -353,8 +353,8 @@ static inline bool look_quickly(struct sched *sched, const struct victim_walk *w
     return is_settled;
 }
 
-/* How many units of the queue are collected.  Where all guards but those that settle are timeless, the first in order
- * suffice for a search that takes only so many jobs. */
+/* The largest number of units to collect from the queue.  If no guard depends on time and the candidates of the queue
+ * are settled, the first units_max units in order are enough: the search takes no more. */
 static uint32_t most_units(const struct sched *sched, const struct victim_walk *walk, queue_id queue)
 {
     const bool are_timeless = walk->protected_for == 0 && sched->policy.preemption->spares == NULL;

@@ -6,7 +6,7 @@
  *  - An evicted job rests: it waits for nothing (REASON_IDLE) until its rest is over.  So it cannot take its place back
  *    at once.
  *
- * Each event costs O(1), but for the lists of jobs to be told and of those that rest. */
+ * Each event costs O(1), besides keeping two lists: the jobs to be told, and the jobs that rest. */
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
 #include "policies/idle/idle.h"

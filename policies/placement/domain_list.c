@@ -25,8 +25,8 @@ static uint32_t domain_of(const struct weighing *weighing, node_id node)
     return weighing->level == NULL ? node : weighing->level->domain[node];
 }
 
-/* Do slices of the group lie in narrower domains than those that are weighed?  Then room for less than a slice does not
- * count. */
+/* Does each slice of the group lie in a domain narrower than the domains that are weighed?  Then room for a part of a
+ * slice does not count. */
 static bool has_slices_inside(const struct placing *placing, const struct weighing *weighing, uint32_t group)
 {
     const struct job_group *asked = &placing->asked->request_class->groups[group];

@@ -28,9 +28,10 @@ struct domain_list {
     uint32_t count;
 };
 
-/* List the domains that may hold all of the groups (bit g: group g), the fullest first.  is_filling: list those that
- * may hold some of them, the emptiest first.  Nested: the order of the wider domains around them comes first, and of
- * equal domains the last is filled first.  level NULL: every node is a domain.  In the scratch arena. */
+/* Lists the domains that may hold all of the groups (bit g: group g), the fullest first.  If is_filling, lists the
+ * domains that may hold at least one of the groups, the emptiest first.  Domains are sorted by the wider domain around
+ * them first; of equal domains the last is filled first.  level NULL: every node is a domain.  The list lies in the
+ * scratch arena. */
 struct domain_list domain_list_of(const struct placing *placing, uint64_t groups, const struct cluster_level *level,
                                   const struct region *region, bool is_filling);
 

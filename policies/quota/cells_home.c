@@ -120,7 +120,7 @@ static uint32_t members_now(struct queue_tree *tree, queue_id queue, const struc
     return members;
 }
 
-/* Could the members find their whole GPUs among those that are free now? */
+/* Are enough GPUs free now, outside the cells of other queues, for the whole GPUs that the members ask for? */
 static bool is_free(struct queue_tree *tree, queue_id queue, const struct job_group *group)
 {
     struct ledger *ledger = tree->ledger;

@@ -4,7 +4,7 @@
 #define ENGINE_PART_ROW(name) [PART_##name] = &engine_part_##name,
 static const struct engine_part *const parts[PART_COUNT] = {ENGINE_PARTS(ENGINE_PART_ROW)};
 
-/* Those that have a state, in the order of the table. */
+/* Fill engine->parts with the parts that have a state, in the order of the table. */
 static void list_parts(struct engine *engine)
 {
     uint32_t count = 0;

@@ -250,7 +250,7 @@ struct engine {
     struct engine_loop *loop; /* sim/engine/engine_loop.h; NULL: the loop is open */
 
     /* The parts */
-    const struct engine_part *parts[PART_COUNT + 1]; /* those that the world configures, in order; then NULL */
+    const struct engine_part *parts[PART_COUNT + 1]; /* the parts that the world configures, in order; then NULL */
     void *states[PART_COUNT];                        /* of parts, by enum engine_part_id; NULL: not configured */
     uint32_t needs;                                  /* bits of enum job_need: those that some job had */
     bool has_phases;  /* jobs go through the phases of engine_saves.c; in most worlds they do not */
