@@ -1,7 +1,7 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
 #include <math.h>
 
-#include "policies/state/fits.h"
+#include "policies/census/fits.h"
 #include "reports/view.h"
 #include "studies/run/alone.h"
 #include "studies/run/assumptions.h"

@@ -7,9 +7,9 @@
  * start, it is planned again, later.  A hole that appears because a later job moved is not used before something comes
  * free again, on that node where GPUs are named.
  * With `depth` a job behind that many jobs with planned starts waits until one of these starts; then it gets its own.
- * Cost: a search of the profile (policies/state/profile.h) for each job submitted, and for each waiting job whenever a
- * job ends early.  Known failure: fewer jobs overtake than under EASY, and planned starts are as wrong as the time
- * limits. */
+ * Cost: a search of the profile (policies/reservation/profile.h) for each job submitted, and for each waiting job
+ * whenever a job ends early.  Known failure: fewer jobs overtake than under EASY, and planned starts are as wrong as
+ * the time limits. */
 #include "policies/backfill/backfills.h"
 
 const struct backfill_policy backfill_conservative = {

@@ -5,7 +5,7 @@
  * `resolution_s` (60), bf_window `window_s` (a day), bf_max_job_user `per_user` (0: no bound).
  * Departure: passes do not yield; unless any GPUs will do, planned starts name GPUs, where Slurm plans with nodes.  As
  * in Slurm, a job that would start beyond the window gets no planned start.
- * Cost: `depth` searches of the profile (policies/state/profile.h) a pass.
+ * Cost: `depth` searches of the profile (policies/reservation/profile.h) a pass.
  * Known failure: a window shorter than the longest limit starves large jobs; one user may fill the depth. */
 #include "policies/backfill/backfills.h"
 

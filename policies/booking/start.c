@@ -1,11 +1,11 @@
 /* Decides starts, and starts or drops claims. */
 #include "policies/booking/start.h"
 #include "policies/booking/booking.h"
+#include "policies/booking/sched_tags.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/state/headroom.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
-#include "policies/state/sched_tags.h"
 #include "policies/state/waits.h"
 
 /* ---- The list of claims ---- */

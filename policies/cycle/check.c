@@ -6,6 +6,7 @@
  * Cost: O(jobs * depth + class queues + GPUs). */
 #include "base/mem.h"
 #include "policies/booking/eligible.h"
+#include "policies/booking/sched_tags.h"
 #include "policies/order/order.h"
 #include "policies/quota/quota.h"
 #include "policies/state/candidates.h"
@@ -15,7 +16,6 @@
 #include "policies/state/ranks.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
-#include "policies/state/sched_tags.h"
 
 /* ---- Totals over all jobs ---- */
 

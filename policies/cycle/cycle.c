@@ -16,6 +16,8 @@
 
 #include "policies/allocate/allocate.h"
 #include "policies/booking/booking.h"
+#include "policies/booking/patience.h"
+#include "policies/booking/sched_tags.h"
 #include "policies/booking/start.h"
 #include "policies/booking/told.h"
 #include "policies/eviction/eviction.h"
@@ -23,9 +25,7 @@
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
-#include "policies/state/patience.h"
 #include "policies/state/ranks.h"
-#include "policies/state/sched_tags.h"
 #include "policies/state/waits.h"
 
 static time_ns earlier(time_ns a, time_ns b)

@@ -3,12 +3,12 @@
 
 #include "policies/booking/booking.h"
 #include "policies/booking/eligible.h"
+#include "policies/booking/patience.h"
 #include "policies/booking/told.h"
 #include "policies/cycle/observers.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
-#include "policies/state/patience.h"
 #include "policies/state/ranks.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"

@@ -1,7 +1,7 @@
 /* Facts about queues: the table has changed, or has grown. */
 #include "policies/booking/booking.h"
+#include "policies/booking/patience.h"
 #include "policies/booking/told.h"
-#include "policies/state/patience.h"
 #include "policies/state/sched_state.h"
 
 /* Make room for what is kept by queue. */

@@ -6,6 +6,7 @@
  * find no victims is refused without a search; that does not count as an attempt.
  * Limits: attempts_per_cycle plans per cycle and kind.
  * Cost: O(class queues due) a cycle (retry_queue.c). */
+#include "policies/booking/patience.h"
 #include "policies/eviction/eviction.h"
 #include "policies/eviction/eviction_state.h"
 #include "policies/eviction/moves.h"
@@ -18,7 +19,6 @@
 #include "policies/eviction/victims.h"
 #include "policies/state/candidates.h"
 #include "policies/state/over_quota.h"
-#include "policies/state/patience.h"
 #include "policies/state/preemption_bound.h"
 #include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"

@@ -8,12 +8,12 @@
  * Cost: O(1) for the cost of a move. */
 #include "policies/eviction/moves.h"
 #include "policies/booking/booking.h"
+#include "policies/booking/planned_end.h"
 #include "policies/eviction/eviction.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/candidates.h"
-#include "policies/state/planned_end.h"
 #include "policies/state/ranks.h"
 #include "policies/state/sched_state.h"
 

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
+#include "policies/booking/sched_tags.h"
 #include "policies/explain/explain_nodes.h"
 #include "policies/explain/explain_text.h"
 #include "policies/quota/amounts.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
-#include "policies/state/sched_tags.h"
 #include "policies/state/waits.h"
 
 const char *const explain_node_names[] = {

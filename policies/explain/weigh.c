@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "policies/booking/booking.h"
+#include "policies/booking/sched_tags.h"
 #include "policies/explain/explain_nodes.h"
 #include "policies/placement/search.h"
-#include "policies/state/sched_tags.h"
 
 /* ---- Heads ---- */
 

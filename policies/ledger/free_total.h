@@ -1,6 +1,6 @@
 /* policies/ledger/free_total.h -- how much will be free on all nodes together, and when.
  *
- * It sums up the steps of a profile (policies/state/profile.h) over all its nodes, and is kept up to date as they
+ * It sums up the steps of a profile (policies/reservation/profile.h) over all its nodes, and is kept up to date as they
  * change.  It lists the moments at which a step of some node begins, and the change of the free amounts at each.  An
  * amount below 0 on a node counts as 0.
  *

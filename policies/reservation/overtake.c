@@ -8,11 +8,11 @@
  * fit.  Jobs that are refused by their length alone cost a read of an array each (pass_by_refused). */
 #include <stdlib.h>
 
+#include "policies/booking/planned_end.h"
 #include "policies/booking/start.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/over_quota.h"
-#include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 

@@ -1,14 +1,14 @@
 /* A pass: planned starts that stand are put in order, and the space over time beside them is computed again.
  *
- * Where GPUs are named, a pass rebuilds the profile (policies/state/profile.h) of each node on which a holding, a
+ * Where GPUs are named, a pass rebuilds the profile (policies/reservation/profile.h) of each node on which a holding, a
  * planned start or a planned end has changed since the last pass.  Where planned starts are counted, it counts what
  * will be free on all nodes (planned_units.c).  When that changes, planned starts that stand lose their pieces or get
  * some.
  * Cost: O(running jobs + planned starts) if any node has changed. */
+#include "policies/booking/planned_end.h"
 #include "policies/reservation/planned_start.h"
+#include "policies/reservation/profile.h"
 #include "policies/reservation/reservation.h"
-#include "policies/state/planned_end.h"
-#include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 
 /* Where planned starts stand: extend the planned end by a quarter of the run time, at least a second.  With an end in

@@ -10,11 +10,11 @@
  * Cost: O(running jobs) to list the ends, in order; for a planned start at worst a placement for each of them. */
 #include "policies/reservation/planned_start.h"
 #include "policies/booking/booking.h"
+#include "policies/booking/planned_end.h"
 #include "policies/ledger/ledger_tags.h"
+#include "policies/reservation/profile.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/over_quota.h"
-#include "policies/state/planned_end.h"
-#include "policies/state/profile.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 

@@ -15,8 +15,8 @@
 #ifndef POLICIES_RESERVATION_PLANNED_START_H
 #define POLICIES_RESERVATION_PLANNED_START_H
 
-#include "policies/state/planned_end.h"
-#include "policies/state/profile.h"
+#include "policies/booking/planned_end.h"
+#include "policies/reservation/profile.h"
 #include "policies/state/sched_state.h"
 #include "policies/util/node_marks.h"
 

@@ -2,16 +2,16 @@
  * node.
  *
  * A planned end is computed when a booking changes what a job holds: START and length; for a leaving job the grace; for
- * one with claims the grace and the length (policies/state/planned_end.c).  A job that has outlived its planned
+ * one with claims the grace and the length (policies/booking/planned_end.c).  A job that has outlived its planned
  * end is assumed to end in the next instant or, where planned starts stand (backfill.keeps), after another quarter of
  * its planned run time.
  * Cost: O(log running jobs) to find the place of an end, and a move of the ends behind it. */
 #include <string.h>
 
+#include "policies/booking/planned_end.h"
 #include "policies/reservation/planned_start.h"
+#include "policies/reservation/profile.h"
 #include "policies/reservation/reservation.h"
-#include "policies/state/planned_end.h"
-#include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 
 /* ---- Nodes whose profile must be rebuilt ----------------------------------------------------------- */

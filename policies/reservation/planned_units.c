@@ -14,9 +14,9 @@
  * Cost: O(class queues + running jobs + planned starts) a pass; O(GPUs held) where a job has a claim. */
 #include "base/bits.h"
 #include "policies/booking/booking.h"
+#include "policies/booking/planned_end.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
-#include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 
 /* ---- The unit ---- */

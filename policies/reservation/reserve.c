@@ -16,13 +16,13 @@
  */
 #include <stdlib.h>
 
+#include "policies/booking/patience.h"
+#include "policies/booking/planned_end.h"
 #include "policies/eviction/eviction.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/candidates.h"
 #include "policies/state/over_quota.h"
-#include "policies/state/patience.h"
-#include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 
 /* ---- Ends of running jobs ---- */

@@ -106,9 +106,7 @@ struct sched {
     struct run_times run_times;               /* where the estimate policy learns */
     struct preemption_bound preemption_bound; /* when the policy evicts */
     struct retry_queue retry_queues[PLAN_KIND_COUNT];
-    struct policy_owns own; /* of plug-ins that the policy uses */
-    bool has_own_times;     /* some queue sets its own preemption delay or stale time */
-    bool has_patience;      /* some job has a preemption delay; false: no job had one */
+    struct policy_owns own; /* of plug-ins that the policy uses; writer: cycle */
     bool keeps_quota;       /* the quota policy may keep quota for blocked heads */
 
     /* ---- booking ---- */
@@ -119,7 +117,9 @@ struct sched {
     struct quota_advance quota_advance;
     struct eligible_books *eligible;
     struct refused_facts refused;
-    bool trusts_jobs; /* writer: cycle */
+    bool has_own_times; /* some queue sets its own preemption delay or stale time */
+    bool has_patience;  /* some job has a preemption delay; false: no job had one */
+    bool trusts_jobs;   /* writer: cycle */
 
     /* ---- eviction ---- */
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */

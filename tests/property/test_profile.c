@@ -1,10 +1,10 @@
-/* policies/state/profile.h against a naive twin: who has which GPUs, CPUs and memory from when to when, in a list, and
- * every moment at which anything begins or ends tried in turn.  What the profile finds, and where, is what the twin
- * finds; also where things are promised twice, because what was to leave stays longer. */
+/* policies/reservation/profile.h against a naive twin: who has which GPUs, CPUs and memory from when to when, in a
+ * list, and every moment at which anything begins or ends tried in turn.  What the profile finds, and where, is what
+ * the twin finds; also where things are promised twice, because what was to leave stays longer. */
 #include "tests/support/test.h"
 
 #include "base/random.h"
-#include "policies/state/profile.h"
+#include "policies/reservation/profile.h"
 #include "tests/support/interval.h"
 #include "tests/support/sched_case.h"
 

@@ -1,9 +1,9 @@
-/* policies/state/profile.h and free_total.h -- the profile, and the total of its nodes, against a table of what is
- * free at every moment. */
+/* policies/reservation/profile.h and free_total.h -- the profile, and the total of its nodes, against a table of what
+ * is free at every moment. */
 #include "tests/support/test.h"
 
 #include "base/random.h"
-#include "policies/state/profile.h"
+#include "policies/reservation/profile.h"
 #include "tests/support/interval.h"
 #include "topologies/cluster_build.h"
 

@@ -5,9 +5,9 @@
 
 #include "base/random.h"
 #include "policies/backfill/backfills.h"
+#include "policies/booking/planned_end.h"
 #include "policies/estimate/estimates.h"
 #include "policies/policy_config.h"
-#include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
 #include "tests/support/lawful.h"

@@ -3,9 +3,9 @@
  */
 #include "tests/support/test.h"
 
+#include "policies/booking/planned_end.h"
 #include "policies/estimate/estimates.h"
 #include "policies/policy_config.h"
-#include "policies/state/planned_end.h"
 #include "policies/state/run_times.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"

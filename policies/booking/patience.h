@@ -1,7 +1,7 @@
-/* policies/state/patience.h -- how long a job waits before other jobs are evicted for it, and how long a gang may stay
- * below its minimum. */
-#ifndef POLICIES_STATE_PATIENCE_H
-#define POLICIES_STATE_PATIENCE_H
+/* policies/booking/patience.h -- how long a job waits before other jobs are evicted for it, and how long a gang may
+ * stay below its minimum. */
+#ifndef POLICIES_BOOKING_PATIENCE_H
+#define POLICIES_BOOKING_PATIENCE_H
 
 #include "policies/state/sched_state.h"
 

@@ -1,4 +1,4 @@
-#include "policies/state/fits.h"
+#include "policies/census/fits.h"
 
 #include "policies/ledger/ledger_tags.h"
 #include "policies/state/request_classes.h"

@@ -1,4 +1,4 @@
-/* policies/state/fits.h -- which jobs of a workload can ever start on this cluster, and which GPUs none of them can
+/* policies/census/fits.h -- which jobs of a workload can ever start on this cluster, and which GPUs none of them can
  * use.
  *
  *   struct fits *fits = fits_new(sched);
@@ -13,8 +13,8 @@
  * It looks at neither quotas (a job above the limit of its queue waits, it is not rejected) nor running jobs. Cost:
  * O(1) a job, memory by kinds of requests; O(kinds) to answer for a node type.
  */
-#ifndef POLICIES_STATE_FITS_H
-#define POLICIES_STATE_FITS_H
+#ifndef POLICIES_CENSUS_FITS_H
+#define POLICIES_CENSUS_FITS_H
 
 #include "policies/sched.h"
 

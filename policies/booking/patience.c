@@ -1,5 +1,5 @@
-/* How long jobs wait before other jobs are evicted for them; see policies/state/patience.h. */
-#include "policies/state/patience.h"
+/* How long jobs wait before other jobs are evicted for them; see policies/booking/patience.h. */
+#include "policies/booking/patience.h"
 #include "policies/state/retry_queue.h"
 
 time_ns sched_delay(const struct sched *sched, uint32_t slot)

@@ -1,5 +1,5 @@
 /* When running jobs end, and how long waiting jobs run, by their estimates. */
-#include "policies/state/planned_end.h"
+#include "policies/booking/planned_end.h"
 #include "policies/state/sched_state.h"
 
 time_ns planned_length(const struct sched *sched, uint32_t slot)

@@ -1,5 +1,5 @@
-/* The planned free space of each node; see policies/state/profile.h. */
-#include "policies/state/profile.h"
+/* The planned free space of each node; see policies/reservation/profile.h. */
+#include "policies/reservation/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

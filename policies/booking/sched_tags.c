@@ -1,5 +1,5 @@
-/* See policies/state/sched_tags.h. */
-#include "policies/state/sched_tags.h"
+/* See policies/booking/sched_tags.h. */
+#include "policies/booking/sched_tags.h"
 
 static bool is_passing(const struct holding *holding)
 {

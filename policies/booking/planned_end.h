@@ -1,6 +1,6 @@
-/* policies/state/planned_end.h -- when running jobs end, and how long waiting jobs run, by their estimates. */
-#ifndef POLICIES_STATE_PLANNED_END_H
-#define POLICIES_STATE_PLANNED_END_H
+/* policies/booking/planned_end.h -- when running jobs end, and how long waiting jobs run, by their estimates. */
+#ifndef POLICIES_BOOKING_PLANNED_END_H
+#define POLICIES_BOOKING_PLANNED_END_H
 
 #include "policies/state/sched_state.h"
 

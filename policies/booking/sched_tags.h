@@ -1,7 +1,7 @@
-/* policies/state/sched_tags.h -- rules of tags (struct job_tags) where jobs and the ledger
+/* policies/booking/sched_tags.h -- rules of tags (struct job_tags) where jobs and the ledger
  * (policies/ledger/ledger_tags.h) meet. */
-#ifndef POLICIES_STATE_SCHED_TAGS_H
-#define POLICIES_STATE_SCHED_TAGS_H
+#ifndef POLICIES_BOOKING_SCHED_TAGS_H
+#define POLICIES_BOOKING_SCHED_TAGS_H
 
 #include "policies/ledger/ledger_tags.h"
 #include "policies/state/sched_state.h"

@@ -1,4 +1,4 @@
-/* policies/state/profile.h -- the planned free space of every node over time.
+/* policies/reservation/profile.h -- the planned free space of every node over time.
  *
  * Each node has a list of steps.  A step says which GPUs are wholly free, and how much CPU and memory, from its time
  * until the next step.  The first step is the present; the last has no end.  First the ends of the holdings are added,
@@ -19,8 +19,8 @@
  *  - find: O(m), and O(nodes) at each moment at which the total of all nodes suffices (policies/ledger/free_total.h):
  *    usually at few moments, at worst at m.
  */
-#ifndef POLICIES_STATE_PROFILE_H
-#define POLICIES_STATE_PROFILE_H
+#ifndef POLICIES_RESERVATION_PROFILE_H
+#define POLICIES_RESERVATION_PROFILE_H
 
 #include "policies/ledger/free_total.h"
 #include "policies/ledger/ledger.h"
