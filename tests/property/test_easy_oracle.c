@@ -1,4 +1,4 @@
-/* EASY backfill against a naive oracle: who starts when, and where; and that nobody delays the head.
+/* EASY backfill against a naive oracle: which job starts when and where, and that no job delays the head.
  *
  * The oracle knows no ledger, index or memo: at every cycle it counts what is free on each GPU from the list of jobs
  * that hold something, and what will be free at every planned end.  It reads the words of policies/backfill/easy.c and
