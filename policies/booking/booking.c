@@ -3,7 +3,6 @@
 
 #include "policies/booking/booking.h"
 #include "policies/booking/decide.h"
-#include "policies/booking/eligible.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
 #include "policies/quota/quota.h"
@@ -143,6 +142,27 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     sched_job_held(job)[holding.piece.group] -= holding.piece.member_count;
     sched_add_charge(sched, slot, &holding.piece, -1, amounts);
     sched_charge(sched, slot, amounts);
+}
+
+bool claims_has(const struct sched *sched, uint32_t slot)
+{
+    for (uint32_t c = 0; c < sched->claims.count; c++)
+        if (sched->claims.slots[c] == slot)
+            return true;
+    return false;
+}
+
+void sched_unclaim(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t at = 0;
+    while (sched->claims.slots[at] != slot)
+        at++;
+    for (sched->claims.count--; at < sched->claims.count; at++)
+        sched->claims.slots[at] = sched->claims.slots[at + 1];
+    for (uint32_t i = job->holding_count; i-- > 0;)
+        if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
+            sched_unhold(sched, slot, i);
 }
 
 /* Append the job's pieces in these phases (as bits), from that holding on, to `held`.  Returns how many. */
@@ -428,7 +448,9 @@ void sched_settle(struct sched *sched, uint32_t slot)
     const bool was_booked = job->is_booked;
     settle_state(sched, slot, phases);
     if (is_claim_useless(sched, slot, phases)) {
-        sched_drop_claim(sched, slot); /* settles again */
+        sched_unclaim(sched, slot);
+        decided_release(sched, job->id);
+        sched_settle(sched, slot);
         return;
     }
     list_victim(sched, slot, job->is_booked && is_evictable(sched, sched_request_class(sched, job)));
@@ -442,7 +464,6 @@ void sched_forget(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     sched->lists.booked_count -= job->is_booked;
-    uint32_t array = job->is_element ? sched->jobs.facts[slot].array : 0;
     if (queue_tree_is_asked(&sched->tree))
         queue_tree_demand(&sched->tree, job->queue, sched_request_class(sched, job)->charge, -1);
     queue_tree_touch_standing(&sched->tree, job->queue);
@@ -451,8 +472,6 @@ void sched_forget(struct sched *sched, uint32_t slot)
     OBSERVERS_TELL(sched, forgotten, slot);
     waits_forget(sched, job);
     job_table_drop(&sched->jobs, slot);
-    if (array != 0)
-        eligible_left(sched, array);
 }
 
 void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decision_id decision)
@@ -481,19 +500,11 @@ void sched_let_stay(struct sched *sched, uint32_t slot, uint32_t index, int64_t 
     sched_add_charge(sched, slot, &holding->piece, 1, amounts);
 }
 
-void sched_begin_fact(struct sched *sched, time_ns now)
-{
-    if (now != sched->now)
-        sched_pass_time(sched, now);
-    sched->changes++;
-}
-
 /* ---- The state of this room ---- */
 
 void booking_init(struct sched *sched)
 {
     sched->quota_advance.at = TIME_NEVER;
-    eligible_init(sched);
 }
 
 void booking_release(struct sched *sched)
@@ -507,7 +518,6 @@ void booking_release(struct sched *sched)
     piece_list_release(&sched->held_pieces);
     piece_list_release(&sched->grown.pieces);
     decided_release_all(sched);
-    eligible_release(sched);
 }
 
 void booking_queues_changed(struct sched *sched, uint32_t queue_count)

@@ -17,9 +17,6 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
 /* Time has come to `now`; called if the quota policy has `advance`. */
 void sched_advance_quota(struct sched *sched, time_ns now);
 
-/* Called at the beginning of each fact: brings what depends on time alone up to `now` before anything changes. */
-void sched_begin_fact(struct sched *sched, time_ns now);
-
 /* A fact or a decision has changed the state; retries count them. */
 static inline void sched_count_change(struct sched *sched)
 {
@@ -63,10 +60,14 @@ struct placement_request sched_placement_request(struct sched *sched, uint32_t s
 /* Take space in the ledger for the job's allocation step; *pieces: where.  False: it does not fit, and the caller rolls
  * back. */
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
-void sched_forget(struct sched *sched, uint32_t slot); /* the job has ended */
+void sched_forget(struct sched *sched, uint32_t slot); /* its slot is free; called by policies/booking/eligible.c */
 /* The holding begins to leave: its space becomes coming, and its charge is taken off. */
 void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t holding, decision_id decision);
 /* The holding, on its way out, stays and runs; adds its charge to `amounts`. */
 void sched_let_stay(struct sched *sched, uint32_t slot, uint32_t holding, int64_t amounts[QUEUE_SUM_COUNT]);
+/* Has the job a booked claim?  O(claims). */
+bool claims_has(const struct sched *sched, uint32_t slot);
+/* Remove the claim of the job and what is held for it; the caller settles the job. */
+void sched_unclaim(struct sched *sched, uint32_t slot);
 
 #endif

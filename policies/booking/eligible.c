@@ -243,7 +243,8 @@ void eligible_ended(struct sched *sched, job_id job, enum ended how)
     }
 }
 
-void eligible_left(struct sched *sched, uint32_t id)
+/* An element of the array has ended. */
+static void leave_array(struct sched *sched, uint32_t id)
 {
     struct job_array *array = &sched->eligible->arrays[id];
     assert(array->eligible > 0);
@@ -257,6 +258,17 @@ void eligible_left(struct sched *sched, uint32_t id)
         let_go(sched, slot);
         return;
     }
+}
+
+void eligible_forget(struct sched *sched, uint32_t slot, enum ended end)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const job_id id = job->id;
+    const uint32_t array = job->is_element ? sched->jobs.facts[slot].array : 0;
+    sched_forget(sched, slot);
+    if (array != 0)
+        leave_array(sched, array);
+    eligible_ended(sched, id, end);
 }
 
 void eligible_rest(struct sched *sched, uint32_t slot)

@@ -16,8 +16,9 @@ uint32_t eligible_dependency_count(const struct sched *sched, job_id job);
 enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job);
 void eligible_adopt(struct sched *sched, uint32_t slot);              /* it runs already: the limit does not apply */
 void eligible_ended(struct sched *sched, job_id job, enum ended end); /* releases the jobs that depend on it */
-void eligible_left(struct sched *sched, uint32_t array);              /* an element of the array has ended */
 void eligible_released(struct sched *sched, uint32_t slot);           /* its submitter no longer holds it */
+/* It holds nothing and waits no more: forget it, and release what waits for its end. */
+void eligible_forget(struct sched *sched, uint32_t slot, enum ended end);
 /* It was evicted as idle and waits again: it shall wait for nothing (REASON_IDLE), until it is rested. */
 void eligible_rest(struct sched *sched, uint32_t slot);
 void eligible_rested(struct sched *sched, uint32_t slot);

@@ -8,15 +8,7 @@
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
-/* ---- The list of claims ---- */
-
-bool claims_has(const struct sched *sched, uint32_t slot)
-{
-    for (uint32_t c = 0; c < sched->claims.count; c++)
-        if (sched->claims.slots[c] == slot)
-            return true;
-    return false;
-}
+/* ---- Claims ---- */
 
 static void list_claim(struct sched *sched, uint32_t slot, enum source source)
 {
@@ -28,34 +20,16 @@ static void list_claim(struct sched *sched, uint32_t slot, enum source source)
     facts->claim_source = (uint8_t)source;
 }
 
-static void unlist_claim(struct sched *sched, uint32_t slot)
-{
-    uint32_t at = 0;
-    while (sched->claims.slots[at] != slot)
-        at++;
-    for (sched->claims.count--; at < sched->claims.count; at++)
-        sched->claims.slots[at] = sched->claims.slots[at + 1];
-}
-
-static void unclaim(struct sched *sched, uint32_t slot)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    unlist_claim(sched, slot);
-    for (uint32_t i = job->holding_count; i-- > 0;)
-        if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
-            sched_unhold(sched, slot, i);
-}
-
 void sched_drop_claim(struct sched *sched, uint32_t slot)
 {
-    unclaim(sched, slot);
+    sched_unclaim(sched, slot);
     decided_release(sched, sched->jobs.jobs[slot].id);
     sched_settle(sched, slot);
 }
 
 void sched_recall_claim(struct sched *sched, uint32_t slot)
 {
-    unclaim(sched, slot);
+    sched_unclaim(sched, slot);
     decided_unreserve(sched, sched->jobs.jobs[slot].id);
     sched_settle(sched, slot);
     sched_count_change(sched);
@@ -63,7 +37,7 @@ void sched_recall_claim(struct sched *sched, uint32_t slot)
 
 void sched_drop_hold(struct sched *sched, uint32_t slot)
 {
-    unclaim(sched, slot);
+    sched_unclaim(sched, slot);
     sched_settle(sched, slot);
 }
 
@@ -177,13 +151,18 @@ void book_start(struct sched *sched, uint32_t slot, enum source source)
     headroom_close(sched);
 }
 
-void sched_start(struct sched *sched, uint32_t slot, enum source source)
+void sched_take(struct sched *sched, uint32_t slot)
 {
     const struct request_class *request_class = &sched->request_classes.at[sched->jobs.jobs[slot].ask];
     for (uint32_t p = 0; p < sched->pieces.count; p++) {
         struct space space = request_class_space(request_class, &sched->pieces.pieces[p], slot);
         ledger_take(sched->ledger, &space);
     }
+}
+
+void sched_start(struct sched *sched, uint32_t slot, enum source source)
+{
+    sched_take(sched, slot);
     book_start(sched, slot, source);
 }
 
@@ -221,4 +200,11 @@ void sched_claim_move(struct sched *sched, uint32_t slot, const struct piece_lis
 void sched_hold_move(struct sched *sched, uint32_t slot, const struct piece_list *pieces)
 {
     hold_pieces(sched, slot, pieces, SOURCE_FREE);
+}
+
+void sched_begin_fact(struct sched *sched, time_ns now)
+{
+    if (now != sched->now)
+        sched_pass_time(sched, now);
+    sched->changes++;
 }

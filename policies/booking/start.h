@@ -4,7 +4,9 @@
 
 #include "policies/state/sched_state.h"
 
-/* Start the waiting job on sched->pieces: take their space, which is free, and append the START. */
+/* Take the space of sched->pieces, which is free, for the waiting job. */
+void sched_take(struct sched *sched, uint32_t slot);
+/* Start the waiting job on sched->pieces: take their space, and append the START. */
 void sched_start(struct sched *sched, uint32_t slot, enum source source);
 /* As above, for space that was taken in the ledger already. */
 void book_start(struct sched *sched, uint32_t slot, enum source source);
@@ -16,8 +18,6 @@ void sched_claim_move(struct sched *sched, uint32_t slot, const struct piece_lis
 /* The same until the end of the cycle, and not told.  sched_drop_hold ends it. */
 void sched_hold_move(struct sched *sched, uint32_t slot, const struct piece_list *pieces);
 void sched_drop_hold(struct sched *sched, uint32_t slot);
-/* Has the job a booked claim?  O(claims). */
-bool claims_has(const struct sched *sched, uint32_t slot);
 /* Give up the claim of the job in `slot`; it waits again. */
 void sched_drop_claim(struct sched *sched, uint32_t slot);
 /* The same for a claim of this cycle: its RESERVE is not told. */
@@ -31,5 +31,8 @@ void claims_expire(struct sched *sched, bool is_cycle);
 /* When to look at the claim again.  Its space may have arrived already, if a victim had to leave only because of a
  * limit. */
 time_ns claim_wake(const struct sched *sched, uint32_t slot);
+
+/* Called at the beginning of each fact: brings what depends on time alone up to `now` before anything changes. */
+void sched_begin_fact(struct sched *sched, time_ns now);
 
 #endif

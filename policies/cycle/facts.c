@@ -76,6 +76,7 @@ static struct sched *blank_new(const struct cluster *cluster, const struct queue
     headroom_init(sched);
     kept_init(sched);
     booking_init(sched);
+    eligible_init(sched);
     choose_actions(sched);
     if (sharing_is_used(policy->sharing, &policy->sharing_config))
         sched_share(sched, sched->ledger);
@@ -107,6 +108,7 @@ void sched_free(struct sched *sched)
     if (sched == NULL)
         return;
     observers_release(sched);
+    eligible_release(sched);
     booking_release(sched);
     job_table_release(&sched->jobs);
     pending_release(&sched->pending);
@@ -297,8 +299,7 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
     } else if (job->class_queue != CLASS_QUEUE_NONE) {
         sched_unwait(sched, slot);
     }
-    sched_forget(sched, slot);
-    eligible_ended(sched, id, ENDED_OTHERWISE);
+    eligible_forget(sched, slot, ENDED_OTHERWISE);
 }
 
 /* True if the confirmation of its START changes only the state of the job. */
@@ -417,8 +418,7 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
     }
     if (job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot); /* a dropped claim made it wait */
-    sched_forget(sched, slot);
-    eligible_ended(sched, id, end == JOB_END_COMPLETED ? ENDED_OK : ENDED_OTHERWISE);
+    eligible_forget(sched, slot, end == JOB_END_COMPLETED ? ENDED_OK : ENDED_OTHERWISE);
 }
 
 static void refuse_start(struct sched *sched, uint32_t slot, decision_id decision)

@@ -1,8 +1,7 @@
 # Functions shared by tools/lint/includes and tools/lint/symbols: the law of layers and rooms.
 
 # Read tools/lint/layers into may[entry, thing], and which headers are faces.
-function layers_read(path,    line, word, count, i, entry, number, faces, face, face_count, is_more, room,
-                     circle_line) {
+function layers_read(path,    line, word, count, i, entry, number, faces, face, face_count, is_more) {
     while ((getline line < path) > 0) {
         number++
         sub(/#.*/, "", line)
@@ -17,16 +16,6 @@ function layers_read(path,    line, word, count, i, entry, number, faces, face, 
             continue
         if (!is_more)
             entry = word[1]
-        if (word[1] == "circle") { # "circle policies/ledger: ledger ledger_cut"
-            room = word[2]
-            circle_line = path ":" number
-        }
-        if (entry == "circle") {
-            for (i = is_more ? 2 : 3; i <= count; i++)
-                if (word[i] != "")
-                    circle_of[room "/" word[i]] = circle_line
-            continue
-        }
         is_entry[entry] = 1
         if (faces != "") {
             has_faces[entry] = 1
