@@ -219,7 +219,7 @@ static void allocate_selected(struct sched *sched)
         if (class_queue == CLASS_QUEUE_NONE)
             return;
         sched_try_head(sched, class_queue);
-        if (sched->reserves && reserve_is_due(sched))
+        if (sched->reserves && reservation_is_due(sched))
             reserve(sched);
     }
 }
@@ -227,12 +227,11 @@ static void allocate_selected(struct sched *sched)
 static void allocate_beside_planned_starts(struct sched *sched)
 {
     reserve_review(sched);
-    if (reserve_is_due(sched))
+    if (reservation_is_due(sched))
         reserve(sched);
     do
         allocate_selected(sched);
     while (reserve_review(sched));
-    reserve_end_selection(sched);
 }
 
 void allocate(struct sched *sched)
@@ -240,14 +239,9 @@ void allocate(struct sched *sched)
     if (sched->policy.inference_first)
         allocate_inference(sched);
     headroom_close(sched);
-    if (sched->policy.backfill_config.keeps) { /* even the head may delay a planned start */
-        overtake(sched);
-        return;
-    }
-    if (sched->reserves) {
+    if (sched->reserves)
         allocate_beside_planned_starts(sched);
-        return;
-    }
-    allocate_selected(sched);
+    else if (!sched->policy.backfill_config.keeps) /* else even the head may delay a planned start */
+        allocate_selected(sched);
     overtake(sched);
 }

@@ -181,7 +181,7 @@ static time_ns find_turn(struct sched *sched)
     if (sched->ranks.are_moving || sched->ranks.need_accounts)
         turn = earlier(turn, sched->ranks.at + sched->policy.order_config.period);
     if (sched->policy.backfill_config.overtakes)
-        turn = earlier(turn, sched->reserves ? reserve_wake(sched) : overtake_wake(sched));
+        turn = earlier(turn, reservation_wake(sched));
     if (sched->rest.change != sched->changes || sched->lists.booked_count > sched->lists.below_count ||
         sched->lists.leaving_count > 0 || sched->claims.count > 0) {
         sched->rest.change = sched->changes;

@@ -25,9 +25,8 @@
     ROW(over_quota, "retry_queues")                                                                                    \
     ROW(reservation, "run_times eviction")                                                                             \
     ROW(running_ends, "reservation run_times") /* planned ends read the estimates */                                   \
-    ROW(promised_starts, "reservation running_ends")                                                                   \
-    ROW(repartitions, "reservation")       /* its cuts may not delay planned starts */                                 \
-    ROW(hoarders, "repartitions eviction") /* it takes space where no other action found any */
+    ROW(repartitions, "reservation")           /* its cuts may not delay planned starts */                             \
+    ROW(hoarders, "repartitions eviction")     /* it takes space where no other action found any */
 
 #define DECLARE(mechanism, above) extern const struct observer mechanism##_observer;
 OBSERVERS(DECLARE)

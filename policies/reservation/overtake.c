@@ -32,13 +32,14 @@ static bool is_at_end(const struct pending *pending, const struct class_queue_cu
  * so longer ones do not fit either.  UINT64_MAX: each of them fitted. */
 static uint64_t refused_from(const struct sched *sched, uint32_t ask)
 {
-    return ask < sched->overtake->refused_count ? sched->overtake->refused_from[ask] : UINT64_MAX;
+    const struct overtake_scratch *scratch = &sched->planned_starts->overtake;
+    return ask < scratch->refused_count ? scratch->refused_from[ask] : UINT64_MAX;
 }
 
 /* Move the cursor at that index of the heap down to its place. */
 static void sink(struct sched *sched, uint32_t index)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     const struct pending *pending = &sched->pending;
     const struct class_queue_cursor own = scratch->cursors[index];
     const uint32_t slot = job_at(pending, &own);
@@ -57,7 +58,7 @@ static void sink(struct sched *sched, uint32_t index)
 
 static void order_cursors(struct sched *sched)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     uint32_t kept = 0;
     for (uint32_t c = 0; c < scratch->cursor_count; c++)
         if (!is_at_end(&sched->pending, &scratch->cursors[c]))
@@ -71,7 +72,7 @@ static void order_cursors(struct sched *sched)
  * `reservations` is 1: then the jobs behind it are left out.  O(class queues). */
 static void open_cursors(struct sched *sched)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     const struct pending *pending = &sched->pending;
     const bool heads_do = sched->policy.backfill_config.reservations == 1;
     MEM_GROW(scratch->cursors, scratch->cursor_capacity, (size_t)pending->busy_count + 1);
@@ -86,16 +87,17 @@ static void open_cursors(struct sched *sched)
 /* The next job; SLOT_NONE: there is none. */
 static uint32_t next_waiting(const struct sched *sched)
 {
-    return sched->overtake->cursor_count > 0 ? job_at(&sched->pending, &sched->overtake->cursors[0]) : SLOT_NONE;
+    const struct overtake_scratch *scratch = &sched->planned_starts->overtake;
+    return scratch->cursor_count > 0 ? job_at(&sched->pending, &scratch->cursors[0]) : SLOT_NONE;
 }
 
-/* From now on in this pass, can a job that is_refused be passed by without another look?  Yes, if no more planned
+/* From now on in this pass, can a job that does not start be passed by without another look?  Yes, if no more planned
  * starts are wanted and no count of jobs bounds the pass. */
-static bool heeds_length_only(const struct sched *sched)
+static bool needs_no_look(const struct sched *sched)
 {
     const struct backfill_config *config = &sched->policy.backfill_config;
-    return !sched->policy.backfill_config.keeps && sched->planned_starts->count >= config->reservations &&
-           config->depth == BACKFILL_ALL && config->per_user == 0;
+    return sched->planned_starts->count >= config->reservations && config->depth == BACKFILL_ALL &&
+           config->per_user == 0;
 }
 
 /* Move the cursor past jobs that are refused by the lengths noted in the class queue.  The passes of a deep queue spend
@@ -116,7 +118,7 @@ static void pass_by_refused(const struct sched *sched, struct class_queue_cursor
  * jobs behind it in its class queue. */
 static void pass_by(struct sched *sched, uint32_t slot, bool is_last)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     struct class_queue_cursor *cursor = &scratch->cursors[0];
     const struct class_queue *class_queue = &sched->pending.class_queues[cursor->class_queue];
     if (cursor->at < class_queue->count && class_queue->heap[cursor->at].slot == slot)
@@ -125,7 +127,7 @@ static void pass_by(struct sched *sched, uint32_t slot, bool is_last)
         cursor->bound--; /* it left */
     if (is_last)
         cursor->bound = 0;
-    else if (heeds_length_only(sched))
+    else if (needs_no_look(sched) && !sched->policy.backfill_config.keeps)
         pass_by_refused(sched, cursor);
     if (is_at_end(&sched->pending, cursor))
         scratch->cursors[0] = scratch->cursors[--scratch->cursor_count];
@@ -136,7 +138,7 @@ static void pass_by(struct sched *sched, uint32_t slot, bool is_last)
 /* The job has started.  If it waits for another member, this pass looks at it no more. */
 static void pass_by_started(struct sched *sched, uint32_t slot)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     const uint32_t class_queue = sched->jobs.jobs[slot].class_queue;
     if (class_queue == CLASS_QUEUE_NONE) {
         pass_by(sched, slot, false);
@@ -165,7 +167,7 @@ static bool has_started(const struct overtake_scratch *scratch, uint32_t slot)
 /* Note the length of the next job, for pass_by_refused in this pass and in later ones. */
 static void note_length(struct sched *sched, uint32_t slot)
 {
-    const struct class_queue_cursor *cursor = &sched->overtake->cursors[0];
+    const struct class_queue_cursor *cursor = &sched->planned_starts->overtake.cursors[0];
     if (sched->pending.class_queues[cursor->class_queue].heap[cursor->at].seconds > 0)
         return;
     const time_ns seconds = planned_length(sched, slot) / TIME_NS_PER_S;
@@ -180,7 +182,7 @@ static bool is_refused(const struct sched *sched, uint32_t slot)
 
 static void note_refused(struct sched *sched, uint32_t slot)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     const uint32_t ask = sched->jobs.jobs[slot].ask;
     const uint64_t length = (uint64_t)planned_length(sched, slot);
     MEM_GROW(scratch->refused_from, scratch->refused_capacity, (size_t)ask + 1);
@@ -260,7 +262,7 @@ static void keep_due_promise(struct sched *sched, uint32_t index)
     const uint32_t slot = sched->planned_starts->of[index].slot;
     planned_start_lift(sched, index);
     if (is_forbidden(sched, slot)) {
-        planned_start_waive(sched, slot);
+        sched->planned_starts->promises[slot].start = 0;
         planned_start_drop(sched, index);
     } else if (planned_start_is_there(sched, index)) {
         planned_start_fulfil(sched, index);
@@ -304,7 +306,7 @@ static void keep_promises(struct sched *sched)
             continue;
         if (book->of[f].start <= sched->now)
             keep_due_promise(sched, f);
-        else if (planned_start_is_any_eased(sched))
+        else if (book->eased.count > 0 || book->units.is_eased) /* unexpectedly */
             move_promise_up(sched, f);
         else
             break; /* later ones are not due either */
@@ -314,7 +316,7 @@ static void keep_promises(struct sched *sched)
 /* Count the jobs of its user in this pass; true if per_user of them came before.  Jobs without a user have no bound. */
 static bool is_user_done(struct sched *sched, uint32_t slot)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     const int64_t bound = sched->policy.backfill_config.per_user;
     if (bound == 0)
         return false;
@@ -338,17 +340,11 @@ static uint32_t bin_of(time_ns length)
     return bin;
 }
 
-static time_ns horizon(const struct sched *sched)
-{
-    const time_ns window = sched->policy.backfill_config.window;
-    return time_after(sched->now, window);
-}
-
 /* Seek a planned start of the job, not after `latest`.  It cannot start before a job of no greater length with the same
  * request that this pass has planned: since then space only shrank. */
 static bool find_start(struct sched *sched, uint32_t slot, time_ns latest)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     const uint32_t ask = sched->jobs.jobs[slot].ask, own = bin_of(planned_length(sched, slot));
     const time_ns length = planned_length(sched, slot);
     time_ns from = 0;
@@ -365,18 +361,10 @@ static bool find_start(struct sched *sched, uint32_t slot, time_ns latest)
     return is_found;
 }
 
-static bool has_planned_start(const struct sched *sched, uint32_t slot)
-{
-    const struct planned_start_book *book = sched->planned_starts;
-    return sched->policy.backfill_config.keeps && slot < book->promised_capacity && book->is_promised[slot];
-}
-
 /* True if no other job of its class queue can start or get a planned start in this pass, and none counts. */
 static bool is_all_refused(const struct sched *sched, uint32_t slot)
 {
-    const struct backfill_config *config = &sched->policy.backfill_config;
-    return sched->planned_starts->count >= config->reservations && config->depth == BACKFILL_ALL &&
-           config->per_user == 0 && sched->request_classes.at[sched->jobs.jobs[slot].ask].closed != 0;
+    return needs_no_look(sched) && sched->request_classes.at[sched->jobs.jobs[slot].ask].closed != 0;
 }
 
 /* In the order of the chain, start jobs that may overtake, and give others planned starts. */
@@ -384,18 +372,18 @@ static void go_through(struct sched *sched)
 {
     const struct backfill_config *config = &sched->policy.backfill_config;
     const struct planned_start_book *book = sched->planned_starts;
-    const time_ns latest = horizon(sched);
-    int64_t looked_at = sched->policy.backfill_config.keeps ? book->count - book->dropped : 0;
+    const time_ns latest = time_after(sched->now, config->window);
+    int64_t looked_at = config->keeps ? book->count - book->dropped : 0;
     open_cursors(sched);
     for (uint32_t slot = next_waiting(sched); slot != SLOT_NONE && looked_at < config->depth;
          slot = next_waiting(sched)) {
         const bool is_closed = is_limited(sched, slot);
-        const bool is_passed = is_closed || has_planned_start(sched, slot) || has_started(sched->overtake, slot) ||
+        const bool is_passed = is_closed || planned_start_has(book, slot) || has_started(&book->overtake, slot) ||
                                is_forbidden(sched, slot) || is_user_done(sched, slot);
         looked_at += !is_passed;
         note_length(sched, slot);
         if (!is_passed && start_beside(sched, slot, NULL)) {
-            looked_at -= sched->policy.backfill_config.keeps; /* it needs no promise */
+            looked_at -= config->keeps; /* it needs no promise */
             pass_by_started(sched, slot);
             continue;
         }
@@ -406,61 +394,24 @@ static void go_through(struct sched *sched)
     }
 }
 
-static bool is_between_passes(const struct sched *sched)
-{
-    const time_ns interval = sched->policy.backfill_config.interval;
-    return interval > 0 && sched->planned_starts->passed_at >= 0 &&
-           sched->now - sched->planned_starts->passed_at < interval;
-}
-
 void overtake(struct sched *sched)
 {
     const struct pending *pending = &sched->pending;
     const bool keeps = sched->policy.backfill_config.keeps;
     struct planned_start_book *book = sched->planned_starts;
-    if (!sched->overtakes || pending->job_count == 0 || is_between_passes(sched))
+    if (!sched->overtakes || !reservation_is_due(sched))
         return;
-    if (!keeps && book->passed_at >= 0 && book->passed_change == sched->changes)
-        return; /* without a change no other job can overtake */
     book->passed_at = sched->now;
     book->passed_change = sched->changes;
     if (!keeps && !pending_may_go(pending, pending->leaf_queues[QUEUE_ROOT].asked))
         return; /* no waiting job can fit */
     planned_start_begin(sched);
-    sched->overtake->tally_count = sched->overtake->refused_count = 0;
-    sched->overtake->pass++;
+    book->overtake.tally_count = book->overtake.refused_count = 0;
+    book->overtake.pass++;
     if (keeps)
         keep_promises(sched);
     planned_start_sharpen(sched);
     go_through(sched);
     planned_start_end_pass(sched);
     book->passed_change = sched->changes;
-}
-
-time_ns overtake_wake(const struct sched *sched)
-{
-    const struct planned_start_book *book = sched->planned_starts;
-    const struct backfill_config *config = &sched->policy.backfill_config;
-    const bool is_due = config->interval > 0 && book->passed_change != sched->changes;
-    time_ns wake = is_due && book->passed_at >= 0 ? book->passed_at + config->interval : TIME_NEVER;
-    if (!sched->policy.backfill_config.keeps)
-        return wake;
-    for (uint32_t f = 0; f < book->count; f++)
-        if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now && book->of[f].start < wake)
-            wake = book->of[f].start;
-    /* a job that outlives its planned end moves promises, which may leave a hole where they were */
-    if (book->end_count > 0 && book->ends[0].end < wake)
-        wake = book->ends[0].end;
-    return wake;
-}
-
-void overtake_release(struct overtake_scratch *overtake)
-{
-    mem_free(overtake->waiting);
-    mem_free(overtake->cursors);
-    mem_free(overtake->again);
-    mem_free(overtake->found);
-    mem_free(overtake->refused_from);
-    mem_free(overtake->tallies);
-    mem_free(overtake);
 }

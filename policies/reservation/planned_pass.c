@@ -62,9 +62,7 @@ static void draw_stale(struct sched *sched)
         const struct planned_start *planned_start = &book->of[f];
         for (uint32_t p = 0; p < planned_start->piece_count && stale->count > 0; p++)
             if (stale->is_marked[book->pieces[planned_start->first_piece + p].node]) {
-                struct space space =
-                    request_class_space(&sched->request_classes.at[planned_start->ask],
-                                        &book->pieces[planned_start->first_piece + p], planned_start->slot);
+                struct space space = planned_start_space(sched, planned_start, p);
                 profile_take(&book->profile, &space, planned_start->start, planned_start->end);
             }
     }

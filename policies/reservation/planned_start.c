@@ -186,10 +186,7 @@ static void keep_for_planned_starts(struct sched *sched, time_ns from, time_ns u
         if (f == book->lifted || planned_start->is_aside || planned_start->start >= until || planned_start->end <= from)
             continue;
         for (uint32_t p = 0; p < planned_start->piece_count; p++)
-            need_space(sched,
-                       request_class_space(&sched->request_classes.at[planned_start->ask],
-                                           &book->pieces[planned_start->first_piece + p], planned_start->slot),
-                       planned_start->start);
+            need_space(sched, planned_start_space(sched, planned_start, p), planned_start->start);
     }
     for (uint32_t n = 0; n < book->need_count; n++) {
         book->need_of[book->needs[n].node] = 0;
@@ -304,17 +301,11 @@ bool planned_start_fits_now(struct sched *sched, uint32_t slot, const struct nod
     struct profile_ask ask;
     if (sched->planned_starts->units.gpus > 0)
         return fits_by_count(sched, slot, pieces);
-    if (!make_plain(sched, slot, &ask))
+    if (sched->reserves || !make_plain(sched, slot, &ask)) /* where queues compete there is no profile */
         return planned_start_fits_at(sched, slot, sched->now, pieces);
     ask.latest = sched->now;
     return placement_may_fit(sched->ledger, sched_ask(sched, &sched->jobs.jobs[slot])) &&
            find_plain(sched, &ask, only, pieces) != TIME_NEVER && fits_in_profile(sched, slot, pieces);
-}
-
-static struct space space_of(const struct sched *sched, const struct planned_start *planned_start, uint32_t piece)
-{
-    return request_class_space(&sched->request_classes.at[planned_start->ask],
-                               &sched->planned_starts->pieces[planned_start->first_piece + piece], planned_start->slot);
 }
 
 static bool is_free(const struct ledger *ledger, const struct space *space)
@@ -345,10 +336,10 @@ bool planned_start_is_there(struct sched *sched, uint32_t index)
     bool is_there = (sched->request_classes.at[planned_start->ask].closed & ~REQUEST_CLASS_BLOCKED) == 0;
     const struct job_tags *tags = sched->request_classes.at[planned_start->ask].tags;
     for (uint32_t p = 0; p < planned_start->piece_count && is_there && tags != NULL; p++)
-        is_there = ledger_tags_admit(sched->ledger, tags, space_of(sched, planned_start, p).node);
+        is_there = ledger_tags_admit(sched->ledger, tags, planned_start_space(sched, planned_start, p).node);
     size_t mark = ledger_mark(sched->ledger);
     for (uint32_t p = 0; p < planned_start->piece_count && is_there; p++) {
-        struct space space = space_of(sched, planned_start, p);
+        struct space space = planned_start_space(sched, planned_start, p);
         is_there = is_free(sched->ledger, &space);
         if (is_there)
             ledger_take(sched->ledger, &space);
@@ -492,19 +483,6 @@ bool planned_start_may_fit_earlier(const struct sched *sched, uint32_t index)
 }
 
 /* ---- For explanations ------------------------------------------------------------------------------ */
-
-bool planned_start_is_fresh(const struct sched *sched)
-{
-    const struct planned_start_book *book = sched->planned_starts;
-    bool is_fresh = book->count > book->dropped &&
-                    (sched->policy.backfill_config.keeps || sched->reserves || book->cycle == sched->cycle);
-    for (uint32_t f = 0; f < book->count && is_fresh; f++) {
-        const struct sched_job *job = &sched->jobs.jobs[book->of[f].slot];
-        is_fresh = book->of[f].job == JOB_NONE || (job->state != SJOB_NONE && job->id == book->of[f].job &&
-                                                   job->class_queue != CLASS_QUEUE_NONE && job->ask == book->of[f].ask);
-    }
-    return is_fresh;
-}
 
 bool planned_start_exempts(const struct sched *sched, uint32_t request_class)
 {

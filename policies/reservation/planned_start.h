@@ -3,7 +3,7 @@
  * Part of the scheduler's inside: the book of planned ends and planned starts (planned_start_book.c), which
  * planned starts are promises (planned_start_promise.c), how a planned start is found (planned_start.c), planned starts
  * by count where any GPUs will do (planned_units.c), and passes (planned_pass.c), in which backfill policies use them
- * (overtake.c).
+ * (overtake.c, reserve.c).
  *
  *   planned_start_begin(sched);
  *   if (planned_start_fits_now(sched, slot, NULL, &sched->pieces))
@@ -74,44 +74,6 @@ struct promise { /* the earliest promised start of a job; start 0: none */
     time_ns start, made_at;
 };
 
-struct planned_start_book {   /* policies/reservation/planned_start_book.c */
-    struct planned_start *of; /* of this cycle; with backfill_config.keeps, until their jobs start */
-    size_t capacity;
-    uint32_t count;
-    uint32_t dropped;             /* of them, with JOB_NONE */
-    struct piece *pieces, *spare; /* spare: the other copy during compaction */
-    size_t piece_capacity, spare_capacity;
-    uint32_t piece_count;
-    uint64_t made;
-    uint8_t *is_promised; /* by slot: has a planned start */
-    size_t promised_capacity;
-    uint32_t lifted;          /* index of the planned start to be ignored; UINT32_MAX: none */
-    bool is_shaken;           /* some planned start may no longer stand */
-    bool is_blurred;          /* in this pass the profile of a stale node has space taken that is free */
-    struct running_end *ends; /* of all jobs that hold something and have a planned end, in order */
-    size_t end_capacity;
-    uint32_t end_count, endless_count; /* endless: jobs without a planned end */
-    time_ns *end_of;                   /* by slot; 0: it holds nothing */
-    size_t end_of_capacity;
-    struct promise *promises; /* by slot */
-    size_t promise_capacity;
-    uint32_t head;                         /* slot of the last job that got a promise as the head */
-    uint64_t promised_starts, late_starts; /* see sched_counts */
-    bool has_endless;                      /* some running job or planned start has no planned end */
-    struct profile profile;                /* planned starts included */
-    struct node_marks stale;               /* nodes whose profile must be rebuilt */
-    struct node_marks eased;               /* nodes where space was freed early, or came back */
-    time_ns outlived_at;                   /* when a job was last seen to outlive its planned end; -1: never */
-    uint64_t cycle;                        /* of the last pass */
-    time_ns passed_at;                     /* time of the last pass; -1: none */
-    uint64_t passed_change;                /* state change of the last pass */
-    struct planned_start_need *needs;      /* scratch */
-    size_t need_capacity;
-    uint32_t need_count;
-    uint32_t *need_of; /* scratch, by node_id: index + 1 of its last need; 0 between uses */
-    struct planned_units units;
-};
-
 struct user_tally { /* jobs of a user that this pass has looked at */
     uint32_t user;
     int64_t jobs;
@@ -152,13 +114,73 @@ struct overtake_scratch {
     uint64_t pass;
 };
 
+struct planned_start_book {   /* policies/reservation/planned_start_book.c */
+    struct planned_start *of; /* of this cycle; with backfill_config.keeps, until their jobs start */
+    size_t capacity;
+    uint32_t count;
+    uint32_t dropped;             /* of them, with JOB_NONE */
+    struct piece *pieces, *spare; /* spare: the other copy during compaction */
+    size_t piece_capacity, spare_capacity;
+    uint32_t piece_count;
+    uint64_t made;
+    uint8_t *is_promised; /* by slot: has a planned start */
+    size_t promised_capacity;
+    uint32_t lifted;          /* index of the planned start to be ignored; UINT32_MAX: none */
+    bool is_shaken;           /* some planned start may no longer stand */
+    bool is_blurred;          /* in this pass the profile of a stale node has space taken that is free */
+    struct running_end *ends; /* of all jobs that hold something and have a planned end, in order */
+    size_t end_capacity;
+    uint32_t end_count, endless_count; /* endless: jobs without a planned end */
+    time_ns *end_of;                   /* by slot; 0: it holds nothing */
+    size_t end_of_capacity;
+    struct promise *promises; /* by slot */
+    size_t promise_capacity;
+    uint32_t head;                         /* slot of the last job that got a promise as the head */
+    uint64_t promised_starts, late_starts; /* see sched_counts */
+    bool has_endless;                      /* some running job or planned start has no planned end */
+    struct profile profile;                /* planned starts included */
+    struct node_marks stale;               /* nodes whose profile must be rebuilt */
+    struct node_marks eased;               /* nodes where space was freed early, or came back */
+    time_ns outlived_at;                   /* when a job was last seen to outlive its planned end; -1: never */
+    uint64_t cycle;                        /* of the last pass */
+    time_ns passed_at;                     /* time of the last pass; -1: none */
+    uint64_t passed_change;                /* state change of the last pass */
+    struct planned_start_need *needs;      /* scratch */
+    size_t need_capacity;
+    uint32_t need_count;
+    uint32_t *need_of; /* scratch, by node_id: index + 1 of its last need; 0 between uses */
+    struct planned_units units;
+    struct overtake_scratch overtake;
+};
+
 /* ---- planned_start_book.c */
+
+static inline int running_end_compare(const void *a, const void *b)
+{
+    const struct running_end *x = a, *y = b;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
 
 /* The end at that index, no earlier than the next instant. */
 static inline time_ns planned_start_end(const struct sched *sched, uint32_t e)
 {
     const time_ns end = sched->planned_starts->ends[e].end;
     return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
+}
+
+/* The space of that piece of the planned start. */
+static inline struct space planned_start_space(const struct sched *sched, const struct planned_start *planned_start,
+                                               uint32_t piece)
+{
+    return request_class_space(&sched->request_classes.at[planned_start->ask],
+                               &sched->planned_starts->pieces[planned_start->first_piece + piece], planned_start->slot);
+}
+
+static inline bool planned_start_has(const struct planned_start_book *book, uint32_t slot)
+{
+    return slot < book->promised_capacity && book->is_promised[slot];
 }
 
 /* Hooks of the room's observers; own: the book. */
@@ -175,15 +197,14 @@ void planned_start_mark_job(struct sched *sched, uint32_t slot);
 void planned_start_move_end(struct sched *sched, uint32_t slot, time_ns end);
 /* Remove all planned starts. */
 void planned_start_forget_all(struct sched *sched);
-/* Remove planned starts that were dropped or no longer stand, and compact the pieces of the others. */
-void planned_start_keep_standing(struct sched *sched);
+/* Remove planned starts that were dropped or no longer stand, and compact the pieces of the others.  True if any no
+ * longer stood. */
+bool planned_start_keep_standing(struct sched *sched);
 
 /* Add a planned start of the job on sched->pieces. */
 void planned_start_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start);
-/* As above, but only to the list, not to the profile or the promises; valid until the next call. */
+/* As above, but not to the profile or the promises; valid until the next call. */
 struct planned_start *planned_start_append(struct sched *sched, uint32_t slot, uint8_t group, time_ns start);
-/* Does its job still wait with that request, and do its nodes still take work? */
-bool planned_start_stands(const struct sched *sched, const struct planned_start *planned_start);
 /* Lift removes the planned start from the profile.  Afterwards it is put back, replaced by the last one in the list, or
  * dropped; the indices of the others do not change. */
 void planned_start_lift(struct sched *sched, uint32_t index);
@@ -196,8 +217,6 @@ bool planned_start_is_there(struct sched *sched, uint32_t index);
 void planned_start_fulfil(struct sched *sched, uint32_t index);
 /* Is a piece of it on an eased node? */
 bool planned_start_is_near_eased(const struct sched *sched, const struct planned_start *planned_start);
-/* Has space come free since the last pass that planned starts did not expect? */
-bool planned_start_is_any_eased(const struct sched *sched);
 /* Mark it as dropped.  It is removed later, so that indices stay valid. */
 void planned_start_forget_one(struct sched *sched, struct planned_start *planned_start);
 /* The profiles of its nodes are to be rebuilt.  is_gone: its space has become free. */
@@ -250,8 +269,6 @@ const char *planned_units_check(const struct sched *sched, const void *own);
 
 /* Does the backfill policy give the job a planned start? */
 bool planned_start_is_wanted(struct sched *sched, uint32_t slot);
-/* The job has no promise any more, because the limit of its queue forbids it to start. */
-void planned_start_waive(struct sched *sched, uint32_t slot);
 /* The job starts (observer.start_decided): count its promise, and whether it is late. */
 void planned_start_note_start(struct sched *sched, void *own, uint32_t slot);
 /* A planned start was made; is_head: the first of its pass.  Makes it a promise, except, where
@@ -289,9 +306,5 @@ void planned_start_look_past(struct sched *sched, uint32_t slot);
 bool planned_start_exempts(const struct sched *sched, uint32_t request_class);
 
 void planned_start_release(struct planned_start_book *book);
-
-/* ---- overtake.c */
-
-void overtake_release(struct overtake_scratch *overtake);
 
 #endif

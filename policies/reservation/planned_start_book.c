@@ -58,20 +58,13 @@ void planned_start_node_changed(struct sched *sched, void *own, node_id node, bo
 
 /* ---- Ends ------------------------------------------------------------------------------------------ */
 
-static int compare_ends(const struct running_end *a, const struct running_end *b)
-{
-    if (a->end != b->end)
-        return a->end < b->end ? -1 : 1;
-    return a->slot < b->slot ? -1 : a->slot > b->slot;
-}
-
 /* The index at which the entry is, or must be inserted. */
 static uint32_t place_of(const struct planned_start_book *book, const struct running_end *entry)
 {
     uint32_t low = 0, high = book->end_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (compare_ends(&book->ends[middle], entry) < 0)
+        if (running_end_compare(&book->ends[middle], entry) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -168,17 +161,10 @@ void planned_start_unwaits(struct sched *sched, void *own, uint32_t slot)
 {
     struct planned_start_book *book = own;
     (void)sched;
-    if (slot < book->promised_capacity && book->is_promised[slot])
-        book->is_shaken = true;
+    book->is_shaken |= planned_start_has(book, slot);
 }
 
 /* ---- Planned starts ------------------------------------------------------------------------------------- */
-
-static struct space space_of(const struct sched *sched, const struct planned_start *planned_start, uint32_t piece)
-{
-    return request_class_space(&sched->request_classes.at[planned_start->ask],
-                               &sched->planned_starts->pieces[planned_start->first_piece + piece], planned_start->slot);
-}
 
 typedef void draw_fn(struct profile *, const struct space *, time_ns, time_ns);
 
@@ -195,7 +181,7 @@ static void draw(struct sched *sched, const struct planned_start *planned_start,
         (change == profile_take ? planned_units_take : planned_units_give)(sched, planned_start->start,
                                                                            planned_start->end, planned_start->units);
     for (uint32_t p = 0; p < planned_start->piece_count; p++) {
-        struct space space = space_of(sched, planned_start, p);
+        struct space space = planned_start_space(sched, planned_start, p);
         if (may_be_lifted(&space)) {
             change(&sched->planned_starts->profile, &space, planned_start->start, planned_start->end);
             continue;
@@ -219,6 +205,8 @@ void planned_start_name(struct sched *sched, struct planned_start *planned_start
 struct planned_start *planned_start_append(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
 {
     struct planned_start_book *book = sched->planned_starts;
+    know_slots(book, sched->jobs.used);
+    book->is_promised[slot] = 1;
     MEM_GROW(book->of, book->capacity, (size_t)book->count + 1);
     struct planned_start *own = &book->of[book->count++];
     *own = (struct planned_start){.slot = slot,
@@ -240,7 +228,7 @@ void planned_start_take(struct sched *sched, const struct planned_start *planned
     if (planned_start->units > 0)
         planned_units_take(sched, planned_start->start, planned_start->end, planned_start->units);
     for (uint32_t p = 0; p < planned_start->piece_count; p++) {
-        struct space space = space_of(sched, planned_start, p);
+        struct space space = planned_start_space(sched, planned_start, p);
         profile_take(&sched->planned_starts->profile, &space, planned_start->start, planned_start->end);
     }
 }
@@ -249,9 +237,7 @@ void planned_start_add(struct sched *sched, uint32_t slot, uint8_t group, time_n
 {
     struct planned_start_book *book = sched->planned_starts;
     const struct planned_start *own = planned_start_append(sched, slot, group, start);
-    know_slots(book, sched->jobs.used);
     planned_start_note_promise(sched, own, book->count == 1);
-    book->is_promised[slot] = 1;
     book->has_endless |= own->end == TIME_NEVER;
     planned_start_take(sched, own);
 }
@@ -312,11 +298,6 @@ void planned_start_fulfil(struct sched *sched, uint32_t index)
     planned_start_forget_one(sched, planned_start);
 }
 
-bool planned_start_is_any_eased(const struct sched *sched)
-{
-    return sched->planned_starts->eased.count > 0 || sched->planned_starts->units.is_eased;
-}
-
 bool planned_start_is_near_eased(const struct sched *sched, const struct planned_start *planned_start)
 {
     const struct planned_start_book *book = sched->planned_starts;
@@ -326,16 +307,23 @@ bool planned_start_is_near_eased(const struct sched *sched, const struct planned
     return false;
 }
 
-bool planned_start_stands(const struct sched *sched, const struct planned_start *planned_start)
+/* Does its job still wait with that request? */
+static bool is_wanted_still(const struct sched *sched, const struct planned_start *planned_start)
 {
     const struct sched_job *job = &sched->jobs.jobs[planned_start->slot];
-    for (uint32_t p = 0; p < planned_start->piece_count; p++)
-        if (!sched->ledger->index->is_listed[sched->planned_starts->pieces[planned_start->first_piece + p].node])
-            return false;
     return job->id == planned_start->job && job->class_queue != CLASS_QUEUE_NONE && job->ask == planned_start->ask;
 }
 
-void planned_start_keep_standing(struct sched *sched)
+/* And do its nodes still take work? */
+static bool stands(const struct sched *sched, const struct planned_start *planned_start)
+{
+    for (uint32_t p = 0; p < planned_start->piece_count; p++)
+        if (!sched->ledger->index->is_listed[sched->planned_starts->pieces[planned_start->first_piece + p].node])
+            return false;
+    return is_wanted_still(sched, planned_start);
+}
+
+bool planned_start_keep_standing(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
     uint32_t count = 0, piece_count = 0;
@@ -344,7 +332,7 @@ void planned_start_keep_standing(struct sched *sched)
         struct planned_start kept = book->of[f];
         if (kept.job == JOB_NONE)
             continue;
-        if (!planned_start_stands(sched, &kept)) {
+        if (!stands(sched, &kept)) {
             planned_start_mark(sched, &kept, true);
             book->is_promised[kept.slot] = 0;
             continue;
@@ -361,10 +349,12 @@ void planned_start_keep_standing(struct sched *sched)
     book->piece_capacity = book->spare_capacity;
     book->spare = pieces;
     book->spare_capacity = capacity;
+    const bool has_fallen = count + book->dropped < book->count;
     book->count = count;
     book->piece_count = piece_count;
     book->dropped = 0;
     book->is_shaken = false;
+    return has_fallen;
 }
 
 void planned_start_forget_all(struct sched *sched)
@@ -391,6 +381,12 @@ void planned_start_release(struct planned_start_book *book)
     mem_free(book->is_promised);
     mem_free(book->promises);
     planned_units_release(&book->units);
+    mem_free(book->overtake.waiting);
+    mem_free(book->overtake.cursors);
+    mem_free(book->overtake.again);
+    mem_free(book->overtake.found);
+    mem_free(book->overtake.refused_from);
+    mem_free(book->overtake.tallies);
     node_marks_release(&book->stale);
     node_marks_release(&book->eased);
     mem_free(book);
@@ -403,4 +399,14 @@ time_ns sched_planned_start(const struct sched *sched, job_id id)
         if (book->of[f].job == id)
             return book->of[f].start;
     return TIME_NEVER;
+}
+
+bool planned_start_is_fresh(const struct sched *sched)
+{
+    const struct planned_start_book *book = sched->planned_starts;
+    bool is_fresh = book->count > book->dropped &&
+                    (sched->policy.backfill_config.keeps || sched->reserves || book->cycle == sched->cycle);
+    for (uint32_t f = 0; f < book->count && is_fresh; f++)
+        is_fresh = book->of[f].job == JOB_NONE || is_wanted_still(sched, &book->of[f]);
+    return is_fresh;
 }

@@ -52,10 +52,3 @@ void planned_start_note_promise(struct sched *sched, const struct planned_start 
     if (promise->start == 0 || planned_start->start <= promise->start || book->outlived_at >= promise->made_at)
         *promise = (struct promise){planned_start->start, sched->now};
 }
-
-void planned_start_waive(struct sched *sched, uint32_t slot)
-{
-    struct planned_start_book *book = sched->planned_starts;
-    if (slot < book->promise_capacity)
-        book->promises[slot].start = 0;
-}

@@ -1,14 +1,50 @@
-/* What the room hears of events: an observer for all policies, one where jobs overtake in one line, and one where
- * planned starts stay. */
+/* When passes are due; what the room hears of events: an observer for all policies, and one where jobs overtake in one
+ * line. */
 #include "policies/reservation/reservation.h"
 #include "policies/reservation/planned_start.h"
+
+/* ---- Passes ---- */
+
+/* Where queues compete a pass helps only request classes that are closed. */
+static bool has_news(const struct sched *sched)
+{
+    return sched->planned_starts->passed_change != sched->changes &&
+           (!sched->reserves || sched->request_classes.closed_count > 0);
+}
+
+static time_ns next_pass(const struct sched *sched)
+{
+    const time_ns passed_at = sched->planned_starts->passed_at;
+    return passed_at < 0 ? sched->now : time_after(passed_at, sched->policy.backfill_config.interval);
+}
+
+bool reservation_is_due(const struct sched *sched)
+{
+    return sched->pending.job_count > 0 && (sched->policy.backfill_config.keeps || has_news(sched)) &&
+           (!sched->reserves || sched->planned_starts->cycle != sched->cycle) && next_pass(sched) <= sched->now;
+}
+
+time_ns reservation_wake(const struct sched *sched)
+{
+    const struct planned_start_book *book = sched->planned_starts;
+    const struct backfill_config *config = &sched->policy.backfill_config;
+    time_ns wake = (config->interval > 0 || sched->reserves) && has_news(sched) ? next_pass(sched) : TIME_NEVER;
+    for (uint32_t f = 0; f < book->count && config->keeps; f++)
+        if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now && book->of[f].start < wake)
+            wake = book->of[f].start;
+    /* a job that outlives its planned end moves planned starts, which may leave a hole where they were */
+    if (config->keeps && book->end_count > 0 && book->ends[0].end < wake)
+        wake = book->ends[0].end;
+    return wake;
+}
+
+/* ---- Observers ---- */
 
 static void *reservation_init(struct sched *sched)
 {
     const struct policy_config *policy = &sched->policy;
     struct planned_start_book *book = mem_zalloc(1, sizeof *book);
     sched->planned_starts = book;
-    sched->overtake = mem_zalloc(1, sizeof *sched->overtake);
     sched->overtakes = policy->backfill_config.overtakes && policy_has_one_line(policy);
     sched->reserves = policy->backfill_config.overtakes && !sched->overtakes;
     if (sched->overtakes)
@@ -20,7 +56,7 @@ static void *reservation_init(struct sched *sched)
 
 static void reservation_release(struct sched *sched, void *own)
 {
-    overtake_release(sched->overtake);
+    (void)sched;
     planned_start_release(own);
 }
 
@@ -53,11 +89,5 @@ const struct observer running_ends_observer = {.init = running_ends_init,
                                                .start_decided = planned_start_note_start,
                                                .forgotten = planned_start_forgotten,
                                                .releases = planned_start_released,
-                                               .settled = planned_start_settled};
-
-static void *promised_starts_init(struct sched *sched)
-{
-    return sched->policy.backfill_config.keeps ? sched->planned_starts : NULL;
-}
-
-const struct observer promised_starts_observer = {.init = promised_starts_init, .unwaits = planned_start_unwaits};
+                                               .settled = planned_start_settled,
+                                               .unwaits = planned_start_unwaits};

@@ -2,18 +2,21 @@
  * interface of the reservation room.
  *
  * With one queue (easy, conservative, slurm) overtake() is the pass.  Where queues compete:
- *   when reserve_is_due(sched):
+ *   when reservation_is_due(sched):
  *       reserve_begin(sched), for each class queue = reserve_next(sched): try its head; if that does not start,
  *       reserve_for(sched, class queue);
  *   queue selection: a job that fits on `pieces` starts if reserve_is_clear(), else where reserve_place() finds room;
- *   repeat while reserve_review(sched) drops planned starts;
- *   reserve_end_selection(sched);
+ *   repeat while reserve_review(sched) drops planned starts.
  */
 #ifndef POLICIES_RESERVATION_RESERVATION_H
 #define POLICIES_RESERVATION_RESERVATION_H
 
 #include "policies/state/sched_state.h"
 
+/* Is a backfill pass due: jobs wait, the interval is over, and the state has changed since the last pass? */
+bool reservation_is_due(const struct sched *sched);
+/* When the next pass is due without any fact; TIME_NEVER: none. */
+time_ns reservation_wake(const struct sched *sched);
 /* Are there planned starts, made in the last cycle or standing, and do all their jobs still wait with that request? */
 bool planned_start_is_fresh(const struct sched *sched);
 /* In a trial: take the space that planned starts of other jobs need while the job would run if it started now. */
@@ -23,13 +26,9 @@ void planned_start_keep(struct sched *sched, uint32_t slot);
 
 /* A backfill pass: start the jobs that may overtake, by the backfill policy. */
 void overtake(struct sched *sched);
-/* When the next pass is due without any fact; TIME_NEVER: none. */
-time_ns overtake_wake(const struct sched *sched);
 
 /* ---- where queues compete */
 
-bool reserve_is_due(const struct sched *sched);
-time_ns reserve_wake(const struct sched *sched); /* when the next pass is due without any fact; TIME_NEVER: none */
 /* Drop all planned starts and list all class queues as candidates for new ones. */
 void reserve_begin(struct sched *sched);
 uint32_t reserve_next(struct sched *sched); /* the best class queue; CLASS_QUEUE_NONE: no more, or enough */
@@ -43,8 +42,7 @@ bool reserve_place(struct sched *sched, uint32_t slot);
  * ends before any planned start that may delay the head begins; SLOT_NONE.  O(jobs of the class queue). */
 uint32_t reserve_shorter(struct sched *sched, uint32_t class_queue);
 /* Drop the planned starts that no longer stand, and open the request classes that they closed.  True if any was
- * dropped. */
+ * dropped; else a pass of this cycle has seen all changes by now. */
 bool reserve_review(struct sched *sched);
-void reserve_end_selection(struct sched *sched);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "policies/booking/patience.h"
 #include "policies/booking/planned_end.h"
+#include "policies/booking/start.h"
 #include "policies/eviction/eviction.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
@@ -45,14 +46,6 @@ static bool may_take_back(struct sched *sched, uint32_t preemptor)
            sched->policy.quota->may_reclaim(&sched->tree, job->queue, sched_ask(sched, job)->charge);
 }
 
-static int compare_ends(const void *a, const void *b)
-{
-    const struct running_end *x = a, *y = b;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return x->slot < y->slot ? -1 : x->slot > y->slot;
-}
-
 /* The time at which the preemptor can have the space of the job in `slot`: its planned end, or earlier if the preemptor
  * can reclaim it. */
 static time_ns end_for(struct sched *sched, uint32_t preemptor, uint32_t slot, bool takes_back)
@@ -62,28 +55,23 @@ static time_ns end_for(struct sched *sched, uint32_t preemptor, uint32_t slot, b
     return back < end ? back : end;
 }
 
-static void add_end(struct planned_start_book *book, time_ns end, uint32_t slot)
-{
-    MEM_GROW(book->ends, book->end_capacity, (size_t)book->end_count + 1);
-    book->ends[book->end_count++] = (struct running_end){end, slot};
-}
-
 /* List the ends in order, as they are for this job; its own holdings stay. */
 static void list_ends(struct sched *sched, uint32_t preemptor)
 {
     struct planned_start_book *book = sched->planned_starts;
     const bool takes_back = may_take_back(sched, preemptor);
     book->end_count = 0;
+    MEM_GROW(book->ends, book->end_capacity, sched->jobs.used);
     for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
         const struct sched_job *job = &sched->jobs.jobs[slot];
         if (job->state == SJOB_NONE || job->holding_count == 0 || slot == preemptor)
             continue;
         const time_ns end = end_for(sched, preemptor, slot, takes_back);
         if (end != TIME_NEVER)
-            add_end(book, end, slot);
+            book->ends[book->end_count++] = (struct running_end){end, slot};
     }
     if (book->end_count > 1)
-        qsort(book->ends, book->end_count, sizeof *book->ends, compare_ends);
+        qsort(book->ends, book->end_count, sizeof *book->ends, running_end_compare);
 }
 
 /* ---- Planned starts ---- */
@@ -96,40 +84,24 @@ static bool fits_after(struct sched *sched, uint32_t slot, uint32_t from, uint32
     return planned_start_fits_at(sched, slot, planned_start_end(sched, to - 1), &sched->pieces);
 }
 
-/* The job fits after `high` ends, but not after `low` ends, which have left the ledger.  Returns the least number after
- * which it fits; these have then left the ledger, and sched->pieces say where. */
-static uint32_t bisect(struct sched *sched, uint32_t slot, uint32_t low, uint32_t high)
-{
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        size_t mark = ledger_mark(sched->ledger);
-        if (fits_after(sched, slot, low, middle)) {
-            ledger_rollback(sched->ledger, mark);
-            high = middle;
-        } else {
-            ledger_commit(sched->ledger, mark);
-            low = middle;
-        }
-    }
-    return fits_after(sched, slot, low, high) ? high : 0;
-}
-
-/* The number of ends after which the job fits, found with steps that double; 0: it does not fit even after all. */
+/* The least number of ends after which the job fits, found with steps that double, then halve; 0: it does not fit even
+ * after all.  These have then left the ledger, and sched->pieces say where. */
 static uint32_t ends_needed(struct sched *sched, uint32_t slot)
 {
     const uint32_t count = sched->planned_starts->end_count;
-    uint32_t low = 0;
-    for (uint32_t step = 8; low < count; step *= 2) {
-        const uint32_t high = count - low < step ? count : low + step;
-        size_t mark = ledger_mark(sched->ledger);
-        if (fits_after(sched, slot, low, high)) {
+    uint32_t low = 0, high = 0; /* it does not fit after `low`, but after `high`; 0: not known yet */
+    for (uint32_t step = 8; low < count && low + 1 != high; step *= 2) {
+        const uint32_t next = high > 0 ? low + (high - low) / 2 : count - low < step ? count : low + step;
+        const size_t mark = ledger_mark(sched->ledger);
+        if (fits_after(sched, slot, low, next)) {
             ledger_rollback(sched->ledger, mark);
-            return bisect(sched, slot, low, high);
+            high = next;
+        } else {
+            ledger_commit(sched->ledger, mark);
+            low = next;
         }
-        ledger_commit(sched->ledger, mark);
-        low = high;
     }
-    return 0;
+    return high > 0 && fits_after(sched, slot, low, high) ? high : 0;
 }
 
 static void add_planned_start(struct sched *sched, uint32_t slot)
@@ -159,23 +131,13 @@ static void reopen(struct sched *sched)
     }
 }
 
-void reserve_end_selection(struct sched *sched)
-{
-    if (sched->planned_starts->cycle == sched->cycle)
-        sched->planned_starts->passed_change = sched->changes;
-}
-
 bool reserve_review(struct sched *sched)
 {
-    struct planned_start_book *book = sched->planned_starts;
-    uint32_t kept = 0;
-    for (uint32_t f = 0; f < book->count; f++)
-        if (planned_start_stands(sched, &book->of[f]))
-            book->of[kept++] = book->of[f];
-    const bool has_fallen = kept < book->count;
-    book->count = kept;
+    const bool has_fallen = planned_start_keep_standing(sched);
     if (has_fallen)
         reopen(sched);
+    else if (sched->planned_starts->cycle == sched->cycle)
+        sched->planned_starts->passed_change = sched->changes;
     return has_fallen;
 }
 
@@ -207,14 +169,10 @@ bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_lis
 
 bool reserve_place(struct sched *sched, uint32_t slot)
 {
-    if (!planned_start_fits_at(sched, slot, sched->now, &sched->pieces))
-        return false;
-    const struct request_class *request_class = &sched->request_classes.at[sched->jobs.jobs[slot].ask];
-    for (uint32_t p = 0; p < sched->pieces.count; p++) {
-        struct space space = request_class_space(request_class, &sched->pieces.pieces[p], slot);
-        ledger_take(sched->ledger, &space);
-    }
-    return true;
+    const bool fits = planned_start_fits_now(sched, slot, NULL, &sched->pieces);
+    if (fits)
+        sched_take(sched, slot);
+    return fits;
 }
 
 /* The earliest of the planned starts that may delay the job of the last planned_start_look_past; TIME_NEVER: none. */
@@ -247,33 +205,11 @@ uint32_t reserve_shorter(struct sched *sched, uint32_t class_queue_id)
 
 /* ---- Passes ---- */
 
-/* A pass is needed: jobs wait for space, and the state has changed since the last pass. */
-static bool wants_pass(const struct sched *sched)
-{
-    return sched->pending.job_count > 0 && sched->changes != sched->planned_starts->passed_change &&
-           sched->request_classes.closed_count > 0;
-}
-
-bool reserve_is_due(const struct sched *sched)
-{
-    const time_ns passed_at = sched->planned_starts->passed_at;
-    return wants_pass(sched) && sched->planned_starts->cycle != sched->cycle &&
-           (passed_at < 0 || sched->now - passed_at >= sched->policy.backfill_config.interval);
-}
-
-time_ns reserve_wake(const struct sched *sched)
-{
-    const time_ns passed_at = sched->planned_starts->passed_at;
-    if (!wants_pass(sched))
-        return TIME_NEVER;
-    return passed_at < 0 ? sched->now : time_after(passed_at, sched->policy.backfill_config.interval);
-}
-
 void reserve_begin(struct sched *sched)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     const struct pending *pending = &sched->pending;
-    sched->planned_starts->count = sched->planned_starts->piece_count = 0;
+    planned_start_forget_all(sched);
     sched->planned_starts->passed_at = sched->now;
     sched->planned_starts->cycle = sched->cycle;
     reopen(sched);
@@ -297,7 +233,7 @@ static bool is_in_selection(const struct sched *sched, uint32_t class_queue_id)
 
 uint32_t reserve_next(struct sched *sched)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     uint32_t kept = 0;
     if (scratch->reserved >= sched->policy.backfill_config.reservations)
         return CLASS_QUEUE_NONE;
@@ -310,7 +246,7 @@ uint32_t reserve_next(struct sched *sched)
 
 void reserve_for(struct sched *sched, uint32_t class_queue)
 {
-    struct overtake_scratch *scratch = sched->overtake;
+    struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     for (uint32_t l = 0; l < scratch->class_queue_count; l++)
         if (scratch->waiting[l] == class_queue) {
             scratch->waiting[l] = scratch->waiting[--scratch->class_queue_count];

@@ -36,7 +36,6 @@ struct eviction_state;
 struct planned_start_book;
 struct move_log;
 struct node_search_scratch;
-struct overtake_scratch;
 struct plan_scratch;
 struct repartition_book;
 
@@ -132,7 +131,6 @@ struct sched {
     bool overtakes; /* jobs may overtake in a class queue that stops: policies/reservation/overtake.c */
     bool reserves;  /* jobs may be delayed where class queues are skipped: policies/reservation/reserve.c */
     struct planned_start_book *planned_starts;
-    struct overtake_scratch *overtake;
 
     /* ---- allocate ---- */
     uint64_t attempts; /* placements tried for heads */
