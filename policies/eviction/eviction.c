@@ -22,7 +22,6 @@ static void *eviction_init(struct sched *sched)
     sched->eviction = mem_zalloc(1, sizeof *sched->eviction);
     sched->eviction->least_loss = TIME_NEVER;
     sched->plan = mem_zalloc(1, sizeof *sched->plan);
-    sched->node_search = mem_zalloc(1, sizeof *sched->node_search);
     if (sched->policy.preemption->evicts) {
         sched->plan->node_mark = mem_zalloc(sched->cluster->node_count, 1);
         sched->plan->lifted_milli = mem_zalloc((size_t)sched->cluster->gpu_count + 1, sizeof(uint16_t));
@@ -46,7 +45,6 @@ static void *eviction_init(struct sched *sched)
 static void eviction_release(struct sched *sched, void *own)
 {
     plan_release(sched->plan);
-    node_search_release(sched->node_search);
     mem_free(sched->eviction->attempts.class_queues);
     mem_free(sched->eviction->attempts.nominees);
     mem_free(sched->eviction->attempts.targets);
@@ -93,8 +91,8 @@ static const char *eviction_check(const struct sched *sched, const void *own)
     bool is_left = false;
     (void)own;
     for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
-        is_left |= sched->plan->node_mark[n] != 0 || sched->node_search->nodes[n].first != 0 ||
-                   sched->node_search->nodes[n].milli != 0;
+        is_left |= sched->plan->node_mark[n] != 0 || sched->plan->node_search.nodes[n].first != 0 ||
+                   sched->plan->node_search.nodes[n].milli != 0;
     return is_left ? "something is left of a plan" : NULL;
 }
 

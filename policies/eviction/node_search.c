@@ -24,7 +24,7 @@ struct unit_link { /* a unit has a piece on a node */
 
 static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding, const struct piece *piece)
 {
-    struct node_search_scratch *scratch = sched->node_search;
+    struct node_search_scratch *scratch = &sched->plan->node_search;
     struct node_victims *node = &scratch->nodes[piece->node];
     if (scratch->link_count == scratch->link_capacity)
         MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
@@ -44,7 +44,7 @@ static void list_node(struct node_search_scratch *scratch, node_id node)
 
 static void link_units(struct sched *sched)
 {
-    struct node_search_scratch *scratch = sched->node_search;
+    struct node_search_scratch *scratch = &sched->plan->node_search;
     for (uint32_t u = 0; u < sched->plan->unit_count; u++) {
         const struct unit *unit = &sched->plan->units[u];
         const struct sched_job *job = &sched->jobs.jobs[unit->slot];
@@ -62,7 +62,7 @@ static void link_units(struct sched *sched)
 
 static void unlink_units(struct sched *sched)
 {
-    struct node_search_scratch *scratch = sched->node_search;
+    struct node_search_scratch *scratch = &sched->plan->node_search;
     for (uint32_t n = 0; n < scratch->listed_count; n++)
         scratch->nodes[scratch->listed[n]] = (struct node_victims){0};
     scratch->link_count = scratch->listed_count = 0;
@@ -241,7 +241,7 @@ static void offer_unit(const struct sched *sched, struct eviction_offer *offer, 
 static uint32_t gather_node(struct sched *sched, const struct plan_request *plan, node_id node,
                             uint32_t links[OFFER_UNITS_MAX])
 {
-    const struct node_search_scratch *scratch = sched->node_search;
+    const struct node_search_scratch *scratch = &sched->plan->node_search;
     uint32_t count = 0;
     for (uint32_t l = scratch->nodes[node].first; l != 0; l = scratch->links[l - 1].next) {
         struct unit *unit = &sched->plan->units[scratch->links[l - 1].unit];
@@ -267,7 +267,7 @@ static bool make_offer(struct sched *sched, const struct plan_request *plan, nod
                        const struct request *request, struct eviction_offer *offer)
 {
     struct node_view view;
-    const struct node_search_scratch *scratch = sched->node_search;
+    const struct node_search_scratch *scratch = &sched->plan->node_search;
     struct space spaces[OFFER_UNITS_MAX];
     uint32_t links[OFFER_UNITS_MAX], count = 0;
     if (!view_open(&view, sched->ledger, node, request))
@@ -301,7 +301,7 @@ static bool is_cheaper(struct offer_cost a, struct offer_cost b)
 static struct offer_cost offer_cost(struct sched *sched, const struct plan_request *plan, node_id node,
                                     const struct request *request)
 {
-    struct offer_cost *cost = &sched->node_search->nodes[node].cost;
+    struct offer_cost *cost = &sched->plan->node_search.nodes[node].cost;
     struct eviction_offer offer;
     if (cost->milli == COST_STALE) {
         *cost = (struct offer_cost){INT64_MAX, INT64_MAX};
@@ -327,7 +327,7 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
         return INT64_MAX;
     if (node_index_is_whole(ledger->index, type)) {
         least = lacking * GPU_MILLI;
-        return least > sched->node_search->nodes[node].milli ? INT64_MAX : least;
+        return least > sched->plan->node_search.nodes[node].milli ? INT64_MAX : least;
     }
     const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
     for (uint32_t g = 0; g < gpus; g++) {
@@ -340,7 +340,7 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
     }
     for (uint32_t i = 0; i < count && lacking > 0; i++, lacking--)
         least += used[i];
-    return lacking > 0 || least > sched->node_search->nodes[node].milli ? INT64_MAX : least;
+    return lacking > 0 || least > sched->plan->node_search.nodes[node].milli ? INT64_MAX : least;
 }
 
 struct cheapest {
@@ -351,9 +351,9 @@ struct cheapest {
 static void look_at(struct sched *sched, const struct plan_request *plan, uint32_t place, const struct request *request,
                     struct cheapest *best)
 {
-    node_id node = sched->node_search->listed[place];
+    node_id node = sched->plan->node_search.listed[place];
     struct offer_cost cost = offer_cost(sched, plan, node, request);
-    sched->node_search->least_milli[place] = cost.milli;
+    sched->plan->node_search.least_milli[place] = cost.milli;
     if (cost.milli == INT64_MAX || !is_cheaper(cost, best->cost))
         return;
     if (cost.loss_gpu_ns > plan->loss_bound)
@@ -366,7 +366,7 @@ static void look_at(struct sched *sched, const struct plan_request *plan, uint32
  * no higher than the best cost so far. */
 static node_id cheapest_node(struct sched *sched, const struct plan_request *plan, const struct request *request)
 {
-    const struct node_search_scratch *scratch = sched->node_search;
+    const struct node_search_scratch *scratch = &sched->plan->node_search;
     struct cheapest best = {NODE_NONE, {INT64_MAX - 1, INT64_MAX}};
     for (uint32_t n = 0; n < scratch->listed_count; n++) {
         int64_t *least = &scratch->least_milli[n];
@@ -383,9 +383,9 @@ static void forget_costs(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     for (uint32_t h = 0; h < job->holding_count; h++) {
-        struct node_victims *victims = &sched->node_search->nodes[sched_job_holding(job, h)->piece.node];
+        struct node_victims *victims = &sched->plan->node_search.nodes[sched_job_holding(job, h)->piece.node];
         if (victims->first != 0)
-            sched->node_search->least_milli[victims->place] = victims->cost.milli = COST_STALE;
+            sched->plan->node_search.least_milli[victims->place] = victims->cost.milli = COST_STALE;
     }
 }
 
@@ -401,7 +401,7 @@ bool node_search_suit(const struct sched *sched, const struct request_class *ask
 bool node_search_take(struct sched *sched, const struct plan_request *plan, const struct request *request)
 {
     struct eviction_offer offer;
-    if (sched->node_search->link_count == 0)
+    if (sched->plan->node_search.link_count == 0)
         link_units(sched);
     node_id node = cheapest_node(sched, plan, request);
     if (node == NODE_NONE || !make_offer(sched, plan, node, request, &offer))
@@ -423,16 +423,8 @@ void node_search_end(struct sched *sched)
 
 void node_search_init(struct sched *sched)
 {
-    sched->node_search->nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_victims));
-    sched->node_search->listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
-    sched->node_search->least_milli = mem_zalloc(sched->cluster->node_count, sizeof(int64_t));
-}
-
-void node_search_release(struct node_search_scratch *scratch)
-{
-    mem_free(scratch->nodes);
-    mem_free(scratch->listed);
-    mem_free(scratch->least_milli);
-    mem_free(scratch->links);
-    mem_free(scratch);
+    struct node_search_scratch *scratch = &sched->plan->node_search;
+    scratch->nodes = mem_zalloc(sched->cluster->node_count, sizeof *scratch->nodes);
+    scratch->listed = mem_zalloc(sched->cluster->node_count, sizeof *scratch->listed);
+    scratch->least_milli = mem_zalloc(sched->cluster->node_count, sizeof *scratch->least_milli);
 }

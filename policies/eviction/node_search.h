@@ -5,7 +5,6 @@
 #include "policies/eviction/plan.h"
 
 void node_search_init(struct sched *sched);
-void node_search_release(struct node_search_scratch *scratch);
 /* Can the victims for this allocation step be searched node by node?  It must be of one group, ask for no MIG instance
  * and be free to go to any node. */
 bool node_search_suit(const struct sched *sched, const struct request_class *ask);

@@ -129,5 +129,9 @@ void plan_release(struct plan_scratch *plan)
     mem_free(plan->spans);
     mem_free(plan->has_units);
     mem_free(plan->notes.at);
+    mem_free(plan->node_search.nodes);
+    mem_free(plan->node_search.listed);
+    mem_free(plan->node_search.least_milli);
+    mem_free(plan->node_search.links);
     mem_free(plan);
 }

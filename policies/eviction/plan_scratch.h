@@ -81,6 +81,30 @@ struct plan_result {          /* what the search for victims found out, for the 
     time_ns affordable_at;    /* when the preemption cost may be worth the preemptor's wait; TIME_NEVER */
 };
 
+#define COST_STALE INT64_C(-1)
+
+struct offer_cost { /* of all victims of an offer: the GPUs they hold, then the work they lose */
+    int64_t milli, loss_gpu_ns;
+};
+
+struct node_victims {       /* the candidates on a node; all zero when no search runs */
+    uint32_t first;         /* the first link to a unit on the node: index + 1; 0: none */
+    uint32_t place;         /* the node's position in `listed` */
+    int64_t milli;          /* GPUs that these units hold there */
+    struct offer_cost cost; /* of the cheapest offer; COST_STALE */
+};
+
+/* The nodes during a search node by node (policies/eviction/node_search.c); cleared between two searches. */
+struct node_search_scratch {
+    struct node_victims *nodes; /* by node_id */
+    node_id *listed;            /* the nodes with links, in the order of the search */
+    int64_t *least_milli;       /* by position in `listed`: no offer costs fewer; INT64_MAX: no offer; COST_STALE */
+    uint32_t listed_count;
+    struct unit_link *links;
+    size_t link_capacity;
+    uint32_t link_count;
+};
+
 struct plan_scratch {
     struct unit *units; /* the candidates, in the order of their keys; by queue first if the policy says so */
     size_t unit_capacity;
@@ -127,6 +151,7 @@ struct plan_scratch {
     uint8_t *cleared;              /* GPUs that become free when all candidates go */
     struct plan_result result;
     struct victim_notes notes;
+    struct node_search_scratch node_search;
 };
 
 static inline struct unit_terms *unit_terms(const struct plan_scratch *plan, const struct unit *unit)
@@ -165,29 +190,5 @@ static inline void plan_note_eligible(struct plan_scratch *plan, time_ns at)
 }
 
 void plan_release(struct plan_scratch *plan);
-
-#define COST_STALE INT64_C(-1)
-
-struct offer_cost { /* of all victims of an offer: the GPUs they hold, then the work they lose */
-    int64_t milli, loss_gpu_ns;
-};
-
-struct node_victims {       /* the candidates on a node; all zero when no search runs */
-    uint32_t first;         /* the first link to a unit on the node: index + 1; 0: none */
-    uint32_t place;         /* the node's position in `listed` */
-    int64_t milli;          /* GPUs that these units hold there */
-    struct offer_cost cost; /* of the cheapest offer; COST_STALE */
-};
-
-/* The nodes during a search node by node (policies/eviction/node_search.c); cleared between two searches. */
-struct node_search_scratch {
-    struct node_victims *nodes; /* by node_id */
-    node_id *listed;            /* the nodes with links, in the order of the search */
-    int64_t *least_milli;       /* by position in `listed`: no offer costs fewer; INT64_MAX: no offer; COST_STALE */
-    uint32_t listed_count;
-    struct unit_link *links;
-    size_t link_capacity;
-    uint32_t link_count;
-};
 
 #endif

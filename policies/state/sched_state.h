@@ -35,7 +35,6 @@ struct eligible_books;
 struct eviction_state;
 struct planned_start_book;
 struct move_log;
-struct node_search_scratch;
 struct plan_scratch;
 struct repartition_book;
 
@@ -124,7 +123,6 @@ struct sched {
     bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */
     struct eviction_state *eviction;
     struct plan_scratch *plan;
-    struct node_search_scratch *node_search;
     struct move_log *moves; /* when they are bounded */
 
     /* ---- reservation ---- */

@@ -240,8 +240,8 @@ TEST(who_is_on_which_list)
     NOTICED(&f, f.sched->lists.running[f.own].count, -1);
     NOTICED(&f, f.sched->lists.running[f.own].slots[0], 1);
     NOTICED(&f, f.sched->plan->node_mark[0], 1);
-    NOTICED(&f, f.sched->node_search->nodes[0].first, 1);
-    NOTICED(&f, f.sched->node_search->nodes[0].milli, 1);
+    NOTICED(&f, f.sched->plan->node_search.nodes[0].first, 1);
+    NOTICED(&f, f.sched->plan->node_search.nodes[0].milli, 1);
     NOTICED(&f, f.sched->ledger->mark_depth, 1);
     NOTICED(&f, f.sched->ledger->log_count, 1);
     teardown(&f);
