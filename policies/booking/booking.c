@@ -61,12 +61,12 @@ static bool is_evictable(const struct sched *sched, const struct request_class *
 /* A piece was added to the job (sign 1) or removed (-1). */
 static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece, int sign)
 {
-    if (!sched_request_class(sched, job)->is_preemptible) {
-        if (sched->policy.quota->homes.firm_changes != NULL)
-            sched->policy.quota->homes.firm_changes(&sched->tree);
-        ledger_note_non_preemptible(sched->ledger, piece, job->queue, sign);
-    }
-    OBSERVERS_TELL(sched, held, job, piece, sign);
+    if (sched_request_class(sched, job)->is_preemptible)
+        return;
+    if (sched->policy.quota->homes.firm_changes != NULL)
+        sched->policy.quota->homes.firm_changes(&sched->tree);
+    ledger_note_non_preemptible(sched->ledger, piece, job->queue, sign);
+    OBSERVERS_TELL(sched, held, piece, sign);
 }
 
 static void hold_one(struct sched *sched, uint32_t slot, const struct piece *piece, enum holding_phase phase,

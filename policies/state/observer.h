@@ -75,8 +75,8 @@ struct observer {
     void (*forgotten)(struct sched *sched, void *own, uint32_t slot); /* it holds nothing; its slot is still its own */
 
     /* ---- what jobs hold and wait for; often many times in the life of a job */
-    /* It got the piece (sign 1) or lost it (-1). */
-    void (*held)(struct sched *sched, void *own, const struct sched_job *job, const struct piece *piece, int sign);
+    /* A job that is not preemptible got the piece (sign 1) or lost it (-1). */
+    void (*held)(struct sched *sched, void *own, const struct piece *piece, int sign);
     void (*releases)(struct sched *sched, void *own, uint32_t slot, node_id node); /* before a piece of it is freed */
     void (*charged)(struct sched *sched, void *own, uint32_t slot, const int64_t amounts[]); /* its queue; no trials */
     void (*listed)(struct sched *sched, void *own, uint32_t slot,

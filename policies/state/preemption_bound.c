@@ -80,10 +80,8 @@ static void on_release(struct sched *sched, void *own)
 }
 
 /* A piece of a job that is never evicted lowers what evictions can free on the node. */
-static void on_held(struct sched *sched, void *own, const struct sched_job *job, const struct piece *piece, int sign)
+static void on_held(struct sched *sched, void *own, const struct piece *piece, int sign)
 {
-    if (sched_request_class(sched, job)->is_preemptible)
-        return;
     preemption_bound_change(own, sched->cluster, piece, sign);
     ledger_note_change(sched->ledger, piece->node);
 }

@@ -582,7 +582,7 @@ struct error scenario_open(const struct scenario *scenario, struct job_source **
 
 struct engine_config scenario_engine(const struct scenario *scenario, struct job_source *source)
 {
-    return (struct engine_config){.watch = &guard_watch,
+    return (struct engine_config){.watch = scenario->plugins.set.count > 0 ? &guard_watch : NULL,
                                   .cluster = scenario->cluster,
                                   .source = source,
                                   .policy = &scenario->policy,
