@@ -117,7 +117,9 @@ static inline struct cell *cell_of(struct metrics *metrics, const struct job_row
 struct job_sums {
     uint64_t zero_wait, zero_admission;
     wide_int asked, allocated, cost, kept, limit;
-    int64_t slowdown_micro; /* 0: it did not run, or has not ended */
+    int64_t slowdown_micro;  /* 0: it did not run, or has not ended */
+    int64_t completed_micro; /* the same, of a job that completed; else 0 */
+    bool has_started;
 };
 
 static int64_t slowdown_micro(const struct job_row *row)
@@ -142,10 +144,10 @@ static __attribute__((noinline)) void tally_add(struct tally *tally, const struc
     tally->sums[SUM_COST_MILLI_NS_USD] += sums->cost;
     tally->sums[SUM_KEPT_MILLI_NS] += sums->kept;
     tally->sums[SUM_LIMIT_MILLI_NS] += sums->limit;
-    tally->admissions[row->source] += row->start != TIME_NEVER;
+    tally->admissions[row->source] += sums->has_started;
     tally->slowdowns += sums->slowdown_micro > 0;
     tally->sums[SUM_SLOWDOWN_MICRO] += sums->slowdown_micro;
-    tally->sums[SUM_SLOWDOWN_COMPLETED_MICRO] += row->state == END_COMPLETED ? sums->slowdown_micro : 0;
+    tally->sums[SUM_SLOWDOWN_COMPLETED_MICRO] += sums->completed_micro;
 }
 
 static bool has_losses(const struct job_row *row)
@@ -245,7 +247,9 @@ static struct error on_job(void *self, const struct job_row *row)
         .kept = is_over_limit ? 0 : (wide_int)row->gpu_milli * row->work,
         .limit = is_over_limit ? allocated : 0,
         .slowdown_micro = row->start != TIME_NEVER && row->end != TIME_NEVER ? slowdown_micro(row) : 0,
+        .has_started = row->start != TIME_NEVER,
     };
+    sums.completed_micro = row->state == END_COMPLETED ? sums.slowdown_micro : 0;
     job_points(metrics, row, queue, (uint16_t)(cell - metrics->cells), &sums);
     tally_add(queue_tally, row, &sums);
     tally_add(&cell->tally, row, &sums);

@@ -82,16 +82,20 @@ int64_t job_gpu_milli(const struct job *job)
     return sum;
 }
 
+static const struct gpu_model *first_model(const struct request *request, const struct cluster *cluster)
+{
+    const uint32_t first = request->gpu_models != 0 ? (uint32_t)__builtin_ctzll(request->gpu_models) : 0;
+    return cluster != NULL && first < cluster->model_count ? &cluster->models[first] : NULL;
+}
+
 int64_t job_asked_milli(const struct job *job, const struct cluster *cluster)
 {
     int64_t sum = 0;
     for (uint32_t i = 0; i < job->group_count; i++) {
         const struct job_group *group = job_group(job, i);
-        uint64_t models = group->request.gpu_models;
-        uint32_t first = models != 0 ? (uint32_t)__builtin_ctzll(models) : 0;
-        const struct gpu_model *model =
-            cluster != NULL && first < cluster->model_count ? &cluster->models[first] : NULL;
-        sum += group->count * request_gpu_milli(&group->request, model);
+        const bool is_by_model = group->request.mig != 0 || group->request.gpu_memory_mib != 0;
+        sum += group->count *
+               request_gpu_milli(&group->request, is_by_model ? first_model(&group->request, cluster) : NULL);
     }
     return sum;
 }

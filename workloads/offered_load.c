@@ -44,13 +44,13 @@ void offered_add(struct offered_counts *counts, const struct job *job, const str
     counts->asked_milli_ns[model < MODEL_OTHERS ? model : MODEL_OTHERS] +=
         (offered_sum)job_asked_milli(job, counts->cluster) * (uint64_t)work;
     counts->run_ns += (uint64_t)work;
-    if (counts->jobs == 0 || job->submit < counts->first)
-        counts->first = job->submit;
-    if (counts->jobs == 0 || job->submit > counts->last)
-        counts->last = job->submit;
-    if (counts->jobs == 0 || end > counts->latest_end)
+    if (counts->jobs++ == 0) {
+        counts->first = counts->last = job->submit;
         counts->latest_end = end;
-    counts->jobs++;
+    }
+    counts->first = job->submit < counts->first ? job->submit : counts->first;
+    counts->last = job->submit > counts->last ? job->submit : counts->last;
+    counts->latest_end = end > counts->latest_end ? end : counts->latest_end;
     if (is_closed)
         add_user(counts, job->user);
 }

@@ -115,6 +115,7 @@ static uint32_t slices_unplaceable(const struct idle_view *view, const struct ty
 static void forget_states(struct census_memo *memo, const struct ledger *ledger)
 {
     memo->state_count = 0;
+    memset(memo->whole, 0, sizeof memo->whole);
     memset(memo->slots, 0, 2 * CENSUS_STATES_MAX * sizeof *memo->slots);
     for (node_id n = 0; n < ledger->cluster->node_count; n++)
         memo->nodes[n].version = ledger->node_version[n] - 1;
@@ -155,6 +156,8 @@ static uint32_t find_state(struct census_memo *memo, const struct idle_view *vie
     struct census_state *state = &memo->states[memo->state_count];
     *state = (struct census_state){.view = *view, .idle = idle_view_milli(view)};
     judge_typical(state, typical);
+    for (int c = 0; c < FRAGMENT_TOPOLOGY; c++)
+        state->causes |= (uint32_t)(state->fragmented_milli[c] != 0) << c;
     state->slices_unplaceable = view->mig_milli > 0 ? slices_unplaceable(view, typical) : 0;
     memo->slots[at] = ++memo->state_count;
     return memo->state_count - 1;
@@ -171,17 +174,36 @@ static uint32_t idle_milli(const struct ledger *ledger, node_id node)
     return idle;
 }
 
+/* Is it the state of a node whose free space on GPUs is the GPUs of the mask? */
+static bool is_state_of(const struct census_memo *memo, const struct census_whole *known, uint16_t free_mask,
+                        const struct node_type *type, const struct node_cell *cell)
+{
+    if (known->state == 0 || known->free_mask != free_mask)
+        return false;
+    const struct idle_view *view = &memo->states[known->state - 1].view;
+    return view->type == type && view->cpu_milli == cell->cpu_free && view->memory_mib == cell->memory_free;
+}
+
 /* The present value of the node's census_node.state. */
 static uint32_t look_at(struct census_memo *memo, const struct ledger *ledger, node_id node,
                         const struct typical_jobs *typical)
 {
-    if (idle_milli(ledger, node) == 0 || !ledger_is_open(ledger, node) ||
-        cluster_node_type(ledger->cluster, node)->is_tainted)
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    const uint16_t free_mask = ledger->index->free_mask[node];
+    const uint32_t idle = idle_milli(ledger, node);
+    if (idle == 0 || !ledger_is_open(ledger, node) || type->is_tainted)
         return 0;
+    const bool is_whole = ledger->migs == NULL && idle == bits_count16(free_mask) * (uint32_t)GPU_MILLI;
+    struct census_whole *known = &memo->whole[free_mask % CENSUS_WHOLE_SLOTS];
+    if (is_whole && is_state_of(memo, known, free_mask, type, &ledger->nodes[node]))
+        return known->state;
     const struct idle_view view = idle_view_of(ledger, node);
     if (memo->state_count == CENSUS_STATES_MAX)
         forget_states(memo, ledger);
-    return find_state(memo, &view, typical) + 1;
+    const uint32_t state = find_state(memo, &view, typical) + 1;
+    if (is_whole)
+        *known = (struct census_whole){free_mask, state};
+    return state;
 }
 
 void census_memo_release(struct census_memo *memo)
@@ -213,8 +235,8 @@ static void count_node(struct census *census, struct census_state *state, const 
     census->idle_milli += state->idle;
     census->stranded_milli += state->stranded;
     census->mig_slices_unplaceable += state->slices_unplaceable;
-    for (int c = 0; c < FRAGMENT_TOPOLOGY; c++)
-        census->fragmented_milli[c] += state->fragmented_milli[c];
+    for (uint32_t left = state->causes; left != 0; left &= left - 1)
+        census->fragmented_milli[__builtin_ctz(left)] += state->fragmented_milli[__builtin_ctz(left)];
 }
 
 void census_take(struct census_memo *memo, const struct ledger *ledger, const struct typical_jobs *typical,

@@ -41,6 +41,7 @@ struct census_state {
     uint32_t idle, stranded;
     uint64_t judged_at;                         /* the value of census_memo.takes for which `stranded` is valid */
     double fragmented_milli[FRAGMENT_TOPOLOGY]; /* by the causes before FRAGMENT_TOPOLOGY */
+    uint32_t causes;                            /* those of which it is not 0, as bits */
     uint32_t slices_unplaceable;
 };
 
@@ -51,12 +52,21 @@ struct census_node {
     uint32_t state;   /* index + 1; 0: it has no free GPU, or takes no new work */
 };
 
+enum { CENSUS_WHOLE_SLOTS = 256 };
+
+/* The state that a node with these free GPUs, and no other free space on GPUs, was in last. */
+struct census_whole {
+    uint16_t free_mask;
+    uint32_t state; /* index + 1; 0: none */
+};
+
 struct census_memo {
     struct census_state *states;
     size_t state_capacity;
     uint32_t state_count;
     uint32_t *slots;           /* 2 * CENSUS_STATES_MAX, open addressing by hash; 0: empty, else index + 1 */
     struct census_node *nodes; /* by node_id */
+    struct census_whole whole[CENSUS_WHOLE_SLOTS]; /* by the low bits of the mask */
     uint64_t takes;
 };
 void census_memo_release(struct census_memo *memo);

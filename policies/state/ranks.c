@@ -84,8 +84,7 @@ static void fill_view(const struct sched *sched, uint32_t slot, struct order_vie
 
 void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill, uint64_t rank[ORDER_CHAIN_MAX])
 {
-    static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
-    sched_rank_with(sched, slot, fill, nothing, rank);
+    sched_rank_with(sched, slot, fill, NULL, rank);
 }
 
 void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill, const int64_t more[QUEUE_SUM_COUNT],
@@ -94,7 +93,7 @@ void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill, con
     struct order_view view;
     fill_view(sched, slot, &view);
     view.fill = fill;
-    for (int r = 0; r < RESOURCE_COUNT; r++)
+    for (int r = 0; r < RESOURCE_COUNT && more != NULL; r++)
         view.holds[r] += more[r];
     for (uint32_t r = 0; r < sched->policy.order_count; r++) {
         view.own = sched->own.order[r];

@@ -6,7 +6,7 @@
 enum {
     ARITY = 4,
     KIND_SHIFT = 56,
-    FEW = 8,             /* a slot with at most this many events goes into the heap */
+    FEW = 32,            /* a slot with at most this many events goes into the heap */
     ROOM_KEPT_MAX = 4096 /* events that an empty slot keeps memory for */
 };
 

@@ -23,6 +23,7 @@
 #include "base/time.h"
 
 enum { STALL_STEPS_DEFAULT = 1000000 };
+#define MEANINGFUL_SPAN (60 * TIME_NS_PER_S) /* simulated time, or work, that counts as progress */
 
 struct stall {
     uint64_t limit;    /* for each count; 0: a run never stalls */
@@ -34,7 +35,20 @@ struct stall {
 
 /* Count a cycle at `now`.  progress: submissions, first starts, ends and rejections so far.  has_more: the world has
  * something to come.  True: the run stalls.  O(1). */
-bool stall_cycle(struct stall *stall, uint64_t progress, time_ns now, bool has_more);
+static inline bool stall_cycle(struct stall *stall, uint64_t progress, time_ns now, bool has_more)
+{
+    if (progress != stall->progress) {
+        stall->progress = progress;
+        stall->cycles = stall->evictions = 0;
+        stall->kept = 0;
+    }
+    if (stall->cycles == 0 || (has_more && now - stall->since >= MEANINGFUL_SPAN)) {
+        stall->cycles = 0;
+        stall->since = now;
+    }
+    stall->cycles++;
+    return stall->limit != 0 && (stall->cycles > stall->limit || stall->evictions > stall->limit);
+}
 
 /* Count an eviction of a job that keeps `kept` of the reference run time of the attempt that it ends.  The next call of
  * stall_cycle tells whether the run stalls.  O(1). */

@@ -6,17 +6,33 @@
 #include "workloads/synth/synth.h"
 #include "workloads/synth/synth_spec.h"
 
+struct made_job {
+    struct job job;
+    struct job_truth truth;
+};
+
 struct synth_feed {
     struct feed feed;
     const struct synth_spec *spec;
     struct synth *synth;
     uint64_t seed;
+    struct made_job *shown; /* jobs made for the preview, which come first; NULL: it showed none */
+    uint32_t shown_count, next;
 };
+
+static bool make_next(struct synth_feed *self, struct job *job, struct job_truth *truth)
+{
+    if (__builtin_expect(self->next == self->shown_count, true))
+        return synth_next(self->synth, job, truth);
+    *job = self->shown[self->next].job;
+    *truth = self->shown[self->next++].truth;
+    return true;
+}
 
 static struct error synth_feed_next(struct feed *feed, struct job *job, struct job_truth *truth, bool *has)
 {
     struct synth_feed *self = (struct synth_feed *)feed;
-    *has = synth_next(self->synth, job, truth);
+    *has = make_next(self, job, truth);
     if (*has)
         feed_count(feed, job, truth);
     else
@@ -27,21 +43,21 @@ static struct error synth_feed_next(struct feed *feed, struct job *job, struct j
 static struct error synth_feed_preview(struct feed *feed, job_source_seen_fn *seen, void *listener)
 {
     struct synth_feed *self = (struct synth_feed *)feed;
-    struct synth *other = synth_new(self->spec, feed->tables->cluster, self->seed);
-    struct job job;
-    struct job_truth truth;
-    for (uint32_t i = 0; i < FEED_PREVIEW_MADE && synth_next(other, &job, &truth); i++) {
-        /* a consumer may keep a request as long as the source lives */
-        job.first.request.nodes = node_asks_own(&feed->tables->asks, job.first.request.nodes);
-        seen(listener, &job, &truth);
+    if (self->shown == NULL) {
+        self->shown = mem_alloc(FEED_PREVIEW_MADE * sizeof *self->shown);
+        while (self->shown_count < FEED_PREVIEW_MADE &&
+               synth_next(self->synth, &self->shown[self->shown_count].job, &self->shown[self->shown_count].truth))
+            self->shown_count++;
     }
-    synth_free(other);
+    for (uint32_t i = 0; i < self->shown_count; i++)
+        seen(listener, &self->shown[i].job, &self->shown[i].truth);
     return ERROR_OK;
 }
 
 static void synth_feed_free(struct feed *feed)
 {
     struct synth_feed *self = (struct synth_feed *)feed;
+    mem_free(self->shown);
     synth_free(self->synth);
     mem_free(self);
 }
