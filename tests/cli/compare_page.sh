@@ -242,7 +242,7 @@ start_endless() { # folder
         >endless.out 2>endless.err &
     endless=$!
 }
-for seconds in 3 10 30 90; do # on a busy machine it takes long until something was compared
+for seconds in 0.5 1 3 10 30 90; do # on a busy machine it takes long until something was compared
     start_endless two
     while [ -z "$(find two -maxdepth 1 -name '.windtunnel*')" ]; do sleep 0.02; done
     sleep $seconds

@@ -16,10 +16,10 @@ cat >busy.json <<'END'
    "levels": ["rack", "node"]},
  "workload": {"trace": "busy.jsonl", "format": "jsonl"}, "policy": {"preset": "fifo"}}
 END
-awk -v jobs=400 -f "$repository/tests/support/busy.awk" >busy.jsonl
+awk -v jobs=200 -f "$repository/tests/support/busy.awk" >busy.jsonl
 cat >tenants.json <<'END'
 {"cluster": {"pools": [{"nodes": 10, "gpus_per_node": 8}]},
- "workload": {"synth": {"jobs": 500, "load_whole_gpu": 1.3,
+ "workload": {"synth": {"jobs": 250, "load_whole_gpu": 1.3,
    "tenants": {"organisations": 2, "teams": 4, "projects": 8, "zipf_exponent": 1.5},
    "classes": [
      {"name": "s", "class": "inference", "share": 0.2, "priority": 125, "arrivals": {"process": "poisson"},
@@ -57,7 +57,7 @@ replays() { # scenario, more arguments
         fail "$what: --events changes the fingerprint"
     zstd -dc record/events.jsonl.zst >events.jsonl
     grep "$answers" events.jsonl >expected
-    [ "$(wc -l <expected)" -gt 500 ] || fail "$what: hardly anything was decided"
+    [ "$(wc -l <expected)" -gt 300 ] || fail "$what: hardly anything was decided"
     cat expected >>all
     windtunnel decide record/events.jsonl.zst --strict
     [ "$status" -eq 0 ] || fail "$what: decide: status $status: $(cat said.err)"
@@ -93,7 +93,7 @@ goes_on() { # the stream is events.jsonl, what it decides in expected
     "$program" decide --log cut <rest >after 2>said.err || fail "$what: does not go on: $(cat said.err)"
     head -n 1 after | grep -q "^{\"replayed\":$((told - 1))," || fail "$what: it says $(head -n 1 after)"
     cmp whole cut || fail "$what: the log of one that was killed is another"
-    head -n 2000 facts | "$program" decide --describe state >/dev/null || fail "$what: --describe fails"
+    head -n 1000 facts | "$program" decide --describe state >/dev/null || fail "$what: --describe fails"
     "$program" decide state --strict --describe again || fail "$what: it does not take its own description"
     cmp state again || fail "$what: what was described is described otherwise"
     stops=$((stops + 1))
@@ -234,11 +234,11 @@ wait $child || [ $? -eq 4 ] || fail 'decide at the end of its input'
 # ---- Streams that lack lines or repeat them: an answer or an error, never a crash ----
 
 grep -v "$answers" events.jsonl >facts
-for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for seed in 1 2 3 4 5 6 7 8 9 10; do
     awk -v seed=$seed 'BEGIN { srand(seed) }
-        NR > 1 && rand() < 0.01 { next }
-        NR > 1 && rand() < 0.01 && !/job_submitted/ { print }
-        NR > 1 && rand() < 0.01 && /job_started/ { sub(/job_started/, "job_leaving"); sub(/,"decision":[0-9]*/, "") }
+        NR > 1 && rand() < 0.02 { next }
+        NR > 1 && rand() < 0.02 && !/job_submitted/ { print }
+        NR > 1 && rand() < 0.02 && /job_started/ { sub(/job_started/, "job_leaving"); sub(/,"decision":[0-9]*/, "") }
         { print }' facts >mangled.jsonl
     windtunnel decide mangled.jsonl --policy kai
     [ "$(grep -c '^{"done":' said.out)" -eq "$(grep -c '^{"cycle":' mangled.jsonl)" ] ||

@@ -14,15 +14,16 @@ case ${WINDTUNNEL_BUILD-build/release} in
 esac
 umask 022
 
+# The headers are compiled once, where the compiler is gcc; clang looks for no such file.
+mkdir -p compiled/policies
+compiling="${CC:-cc} -std=gnu11 -w -O0 -fPIC -Icompiled -I$repository $(pkg-config --cflags jansson)"
+echo "#include \"$repository/policies/plugin.h\"" >compiled/policies/plugin.h
+$compiling -x c-header -o compiled/policies/plugin.h.gch compiled/policies/plugin.h || fail 'the headers do not compile'
+
 # Compile stdin, after the headers and before nothing, into $1.so.
-compile() { # name, flags
-    name=$1
-    shift
-    { echo '#include "policies/plugin.h"' && cat; } >"$name.c"
-    # shellcheck disable=SC2046 # a list of flags
-    "${CC:-cc}" -std=gnu11 -w -O1 -I"$repository" $(pkg-config --cflags jansson) -fPIC -shared "$@" -o "$name.so" \
-        "$name.c" ||
-        fail "$name.c does not compile"
+compile() { # name
+    { echo '#include "policies/plugin.h"' && cat; } >"$1.c"
+    $compiling -shared -o "$1.so" "$1.c" || fail "$1.c does not compile"
 }
 
 # What ends a plug-in for a seam, whose struct is `policy`.

@@ -21,10 +21,10 @@
 enum {
     ARGUMENTS_MAX = 24,
     /* The points of a scene at which one call fails in one way, spread evenly: all at full sizes, but for allocations,
-     * which are many. */
+     * which are many; else one of a scene that takes long. */
     POINTS_SMALL = 2,
     ALLOCATIONS_SMALL = 4,
-    ALLOCATIONS_SMALL_ALL = 200, /* of a scene that fails all at full sizes */
+    ALLOCATIONS_SMALL_ALL = 50, /* of a scene that fails all at full sizes */
     ALLOCATIONS_FULL = 300,
     HANG_S = 60, /* far more than any scene takes */
     FILES_MAX = 64,
@@ -42,6 +42,7 @@ struct scene {
     bool has_record;            /* out/rec is a record */
     bool draws;                 /* as if gnuplot were there */
     bool fails_all_allocations; /* at full sizes, one after the other */
+    bool is_long;
 };
 
 /* "PROGRAM" stands for the program's path, SCHEDULER for a command that decides. */
@@ -55,13 +56,15 @@ static const struct scene scenes[] = {
     {.name = "run --scheduler", .arguments = {"run", "s.json", OUT, "--scheduler", "SCHEDULER"}},
     {.name = "compare",
      .arguments = {"compare", "--scenario", "s.json", "-p", "fifo", "-p", "windtunnel", "--seeds", "2", "--shake", "5m",
-                   "--jobs", "1", "--quiet", "--out", "out/cmp", "--write", "junit=out/j.xml"}},
+                   "--jobs", "1", "--quiet", "--out", "out/cmp", "--write", "junit=out/j.xml"},
+     .is_long = true},
     {.name = "compare --save-baseline",
      .arguments = {"compare", "s.json", "--seeds", "1", "--quiet", "--save-baseline", "out/base.json"}},
     {.name = "compare records", .arguments = {"compare", "rec", "old/rec", "--write", "json=out/c.json"}},
     {.name = "compare --rerun-base",
      .arguments = {"compare", "--scenario", "s.json", "-p", "fifo", "-p", "windtunnel", "--seeds", "1", "--quiet",
-                   "--no-why", "--rerun-base", "PROGRAM"}},
+                   "--no-why", "--rerun-base", "PROGRAM"},
+     .is_long = true},
     {.name = "sweep plan", .arguments = {"sweep", "plan", "sweep.json", "--out", "out/sw"}},
     {.name = "sweep run",
      .arguments = {"sweep", "run", "sweep.json", "--out", "out/sw", "--jobs", "1", "--no-bind", "--quiet"}},
@@ -499,10 +502,12 @@ struct tally {
 static long step_of(const struct scene *scene, enum failing_call call, long count)
 {
     const bool is_full = test_is_full(), is_allocation = call == CALL_ALLOCATE;
-    long most = is_full ? count : POINTS_SMALL;
+    long most = is_full ? count : scene->is_long ? 1 : POINTS_SMALL;
     if (is_allocation)
         most = scene->fails_all_allocations ? (is_full ? count : ALLOCATIONS_SMALL_ALL)
-                                            : (is_full ? ALLOCATIONS_FULL : ALLOCATIONS_SMALL);
+                                            : (is_full          ? ALLOCATIONS_FULL
+                                               : scene->is_long ? 1
+                                                                : ALLOCATIONS_SMALL);
     return count <= most ? 1 : (count + most - 1) / most;
 }
 
