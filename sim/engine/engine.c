@@ -209,7 +209,7 @@ static void run_cycle(struct engine *engine)
         engine_want_cycle(engine, wake_at);
     if (engine->fresh.count > 0)
         enforce_queue_limit(engine);
-    engine_look_for_stall(engine);
+    engine_detect_stall(engine);
 }
 
 /* Drop the first events if they were cancelled.  Else the last of them would be the end of a run that has none. */

@@ -97,7 +97,7 @@ static struct error stall_error(struct engine *engine)
     return error;
 }
 
-void engine_look_for_stall(struct engine *engine)
+void engine_detect_stall(struct engine *engine)
 {
     const uint64_t progress =
         engine->counts.submitted + engine->counts.first_starts + engine->counts.ended + engine->counts.rejected;

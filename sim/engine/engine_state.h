@@ -410,7 +410,7 @@ struct space_row engine_space(struct engine *engine);
 
 /* Runs without progress: engine_stall.c */
 void engine_note_eviction(struct engine *engine, const struct decision *decision);
-void engine_look_for_stall(struct engine *engine); /* after a cycle: result->stall ends the run */
+void engine_detect_stall(struct engine *engine); /* after a cycle: result->stall ends the run */
 
 /* Jobs that wait while nothing runs or comes: engine_stuck.c */
 void engine_find_stuck(struct engine *engine); /* at the end: fill the facts */

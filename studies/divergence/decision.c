@@ -145,7 +145,7 @@ static struct error on_job(void *self, const struct job_row *row)
     return ERROR_OK;
 }
 
-static struct error look(struct seeking *seeking)
+static struct error weigh_decision(struct seeking *seeking)
 {
     struct decision_study *study = seeking->study;
     const struct port_outside listener = {
@@ -170,7 +170,7 @@ struct error decision_study_find(struct decision_study *study, const struct scen
     TRY(side_open(&study->side, options));
     struct error error = find(&seeking);
     if (!error_is(error))
-        error = look(&seeking);
+        error = weigh_decision(&seeking);
     mem_free(seeking.reserved_by);
     if (error_is(error))
         decision_study_release(study);

@@ -392,7 +392,7 @@ static void explain_jobs(void *self, struct sched *sched, time_ns now)
     }
 }
 
-static struct error look_at_sides(struct search *search)
+static struct error read_sides(struct search *search)
 {
     const struct steps_hooks hooks = {
         .self = search, .on_fact_line = keep_fact_line, .on_facts = pass_facts, .on_decisions = keep_list};
@@ -434,7 +434,7 @@ static struct error find(struct search *search)
     out->at = search->at[DECISIONS];
     out->same_count = search->match[DECISIONS].same;
     if (!is_stopped(search) && (out->has_decision || out->has_fact))
-        TRY(look_at_sides(search));
+        TRY(read_sides(search));
     if (is_stopped(search)) {
         divergence_release(out);
         out->is_stopped = true;

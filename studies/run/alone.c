@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-enum { LOOKS_MAX = 4 }; /* at times for which the scheduler asked */
+enum { CYCLES_MAX = 4 }; /* at times for which the scheduler asked */
 
 void alone_init(struct alone *alone, const struct cluster *cluster, const struct queue_table *queues,
                 const struct policy_config *policy)
@@ -45,11 +45,11 @@ static bool waits(struct alone *alone, const struct job *job)
         return false;
     }
     sched_job_submitted(sched, job, now);
-    for (int look = 0; look < LOOKS_MAX && count == 0 && wake_at != TIME_NEVER; look++) {
+    for (int cycle = 0; cycle < CYCLES_MAX && count == 0 && wake_at != TIME_NEVER; cycle++) {
         count = sched_cycle(sched, now, &decisions, &wake_at);
         now = wake_at;
     }
-    /* Policies whose ranks move ask for looks without end; a limit or quota that forbids it alone does so for ever. */
+    /* Policies whose ranks move ask for cycles without end; a limit or quota that forbids it alone does so for ever. */
     const bool is_waiting = count == 0 && sched_explain(sched, 0, &why) && !why.is_never &&
                             (wake_at == TIME_NEVER || why.over_queue != QUEUE_NONE);
     if (is_waiting && alone->waiting == 0)

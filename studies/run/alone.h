@@ -5,7 +5,7 @@
  *   ... alone.waiting, alone.text ...
  *
  * Law: each job that is counted was told to a new scheduler with nothing else, which decided nothing about it, and
- * asked for no other look or said that a limit or quota forbids it.  Jobs that no node could ever hold are not counted
+ * asked for no other cycle or said that a limit or quota forbids it.  Jobs that no node could ever hold are not counted
  * (policies/census/fits.h does that). At most ALONE_KINDS_MAX kinds of job, by queue and request, are tried; others
  * count as starting.
  */

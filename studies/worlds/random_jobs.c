@@ -101,9 +101,9 @@ uint32_t random_scenario_write_jobs(struct draw *draw)
                       PICK(draw, classes), PICK(draw, priorities));
         write_ask(draw);
         write_extras(draw, id);
-        struct draw aside = *draw; /* a copy: all else is the same with and without */
+        struct draw copy = *draw; /* so that all else is the same with and without */
         if (draw->has_physics)
-            random_physics_write_job(&aside);
+            random_physics_write_job(&copy);
         buffer_string(draw->out, "}\n");
     }
     return count;

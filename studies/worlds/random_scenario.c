@@ -92,16 +92,16 @@ static void write_world(struct draw *draw, uint64_t seed, const struct random_sc
         FIELD(draw, "end", ends);
     MAYBE(draw, "mig_recut", recuts);
     MAYBE(draw, "estimates", estimates);
-    struct draw aside = *draw; /* a copy: all else is the same with and without faults */
-    if (options->has_faults && draw_once_in(&aside, 3))
-        FIELD(&aside, "faults", faults);
+    struct draw copy = *draw; /* so that all else is the same with and without faults */
+    if (options->has_faults && draw_once_in(&copy, 3))
+        FIELD(&copy, "faults", faults);
     if (options->has_physics)
-        random_physics_write_world(&aside);
+        random_physics_write_world(&copy);
     buffer_format(draw->out,
                   ", 'sample_s': 86400, 'stall_steps': %llu}, 'workload': {'trace': 'j.jsonl', 'format': 'jsonl'",
                   (unsigned long long)options->stall_steps);
     if (options->has_physics)
-        random_physics_write_workload(&aside);
+        random_physics_write_workload(&copy);
     buffer_format(draw->out, "}, 'seed': %llu}\n", (unsigned long long)(seed & 0xffff));
 }
 

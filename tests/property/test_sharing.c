@@ -88,8 +88,8 @@ static bool is_partitioned(const struct world *w, const struct piece *piece)
 }
 
 /* Two pieces on one GPU that is not cut. */
-static void look_at_pair(struct world *w, const struct entry *a, const struct piece *x, const struct entry *b,
-                         const struct piece *y)
+static void check_pair(struct world *w, const struct entry *a, const struct piece *x, const struct entry *b,
+                       const struct piece *y)
 {
     const enum share_kind kind = x->share;
     const enum isolation isolation = (enum isolation)w->policy.sharing_config.isolation;
@@ -101,7 +101,7 @@ static void look_at_pair(struct world *w, const struct entry *a, const struct pi
     w->shared += kind != SHARE_PLAIN;
 }
 
-static void look_at_gpu(struct world *w, node_id node, uint32_t gpu)
+static void check_gpu(struct world *w, node_id node, uint32_t gpu)
 {
     const struct entry *others[4 * JOBS];
     const struct piece *on[4 * JOBS];
@@ -114,7 +114,7 @@ static void look_at_gpu(struct world *w, node_id node, uint32_t gpu)
             milli += piece->gpu_milli;
             for (uint32_t i = 0; i < count && !is_partitioned(w, piece); i++)
                 if (!is_partitioned(w, on[i]))
-                    look_at_pair(w, &w->jobs[j], piece, others[i], on[i]);
+                    check_pair(w, &w->jobs[j], piece, others[i], on[i]);
             others[count] = &w->jobs[j];
             on[count++] = piece;
         }
@@ -125,7 +125,7 @@ static void look_at_gpu(struct world *w, node_id node, uint32_t gpu)
         broken(w, "more clients than the cap");
 }
 
-static void look_at_node(const struct world *w, node_id node)
+static void check_node(const struct world *w, node_id node)
 {
     const struct entry *first = NULL;
     for (uint32_t j = 0; j < JOBS; j++)
@@ -139,7 +139,7 @@ static void look_at_node(const struct world *w, node_id node)
 }
 
 /* What the policy's summary says of kinds. */
-static void look_at_kinds(const struct world *w, const struct entry *entry)
+static void check_kinds(const struct world *w, const struct entry *entry)
 {
     const struct sharing_policy *policy = w->policy.sharing;
     const bool makes_slices = policy == &sharing_timeslice || policy == &sharing_trust;
@@ -161,13 +161,13 @@ static void look_at_kinds(const struct world *w, const struct entry *entry)
     }
 }
 
-static void look(struct world *w)
+static void check_pieces(struct world *w)
 {
     for (node_id n = 0; n < w->cluster->node_count; n++) {
         for (uint32_t g = 0; g < cluster_node_gpus(w->cluster, n); g++)
-            look_at_gpu(w, n, g);
+            check_gpu(w, n, g);
         if (w->policy.sharing_config.isolation == ISOLATION_NODE)
-            look_at_node(w, n);
+            check_node(w, n);
     }
     const char *complaint = sched_check(w->sched);
     if (complaint != NULL)
@@ -229,7 +229,7 @@ static void carry_out(struct world *w, const struct decision *decision)
         entry->piece_count = decision->piece_count;
         entry->decision = decision->id;
         entry->state = STARTING;
-        look_at_kinds(w, entry);
+        check_kinds(w, entry);
         return;
     case DECISION_EVICT:
         if (is_refused)
@@ -269,7 +269,7 @@ static void cycle(struct world *w)
     }
     for (size_t i = 0; i < count; i++)
         carry_out(w, &copy[i]);
-    look(w);
+    check_pieces(w);
 }
 
 static void lose_node(struct world *w)
@@ -339,7 +339,7 @@ static uint64_t play(uint64_t seed, const struct policy_config *policy)
     for (uint32_t tick = 0; tick < TICKS; tick++) {
         w->now = SECONDS(tick);
         happen(w);
-        look(w);
+        check_pieces(w);
         while (made < JOBS && below(w, 3) != 0)
             make_job(w, made++);
         cycle(w);

@@ -115,8 +115,8 @@ static void write_preemption(struct draw *draw)
     MAYBE(draw, "evictions_per_job_max", bounds);
     if (draw_once_in(draw, 3))
         FIELD(draw, "rematch_cycles", bounds);
-    struct draw aside = *draw; /* a copy, so that later draws are the same with and without this one */
-    MAYBE(&aside, "victims_of_this_cycle", draw_bools);
+    struct draw copy = *draw; /* so that later draws are the same with and without this one */
+    MAYBE(&copy, "victims_of_this_cycle", draw_bools);
     buffer_char(draw->out, '}');
 }
 
