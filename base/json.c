@@ -280,21 +280,8 @@ void json_describe(struct buffer *out, const json_t *node)
     case JSON_STRING:
         describe_string(out, (struct text){json_string_value(node), json_string_length(node)});
         break;
-    case JSON_INTEGER:
-        buffer_int(out, json_integer_value(node));
-        break;
-    case JSON_REAL:
-        buffer_double(out, json_real_value(node));
-        break;
-    case JSON_TRUE:
-        buffer_string(out, "true");
-        break;
-    case JSON_FALSE:
-        buffer_string(out, "false");
-        break;
-    case JSON_NULL:
-        buffer_string(out, "null");
-        break;
+    default:
+        json_write_leaf(out, node);
     }
 }
 

@@ -43,6 +43,16 @@ static void write_array(struct buffer *out, const json_t *node)
     buffer_char(out, ']');
 }
 
+void json_write_leaf(struct buffer *out, const json_t *node)
+{
+    if (json_is_integer(node))
+        buffer_int(out, json_integer_value(node));
+    else if (json_is_real(node))
+        buffer_double(out, json_real_value(node));
+    else
+        buffer_string(out, json_is_true(node) ? "true" : json_is_false(node) ? "false" : "null");
+}
+
 static void write_node(struct buffer *out, const json_t *node)
 {
     switch (json_typeof(node)) {
@@ -55,21 +65,8 @@ static void write_node(struct buffer *out, const json_t *node)
     case JSON_STRING:
         buffer_json(out, (struct text){json_string_value(node), json_string_length(node)});
         break;
-    case JSON_INTEGER:
-        buffer_int(out, json_integer_value(node));
-        break;
-    case JSON_REAL:
-        buffer_double(out, json_real_value(node));
-        break;
-    case JSON_TRUE:
-        buffer_string(out, "true");
-        break;
-    case JSON_FALSE:
-        buffer_string(out, "false");
-        break;
-    case JSON_NULL:
-        buffer_string(out, "null");
-        break;
+    default:
+        json_write_leaf(out, node);
     }
 }
 

@@ -60,4 +60,7 @@ void json_name_value(struct buffer *out, const struct json_value *value);
 /* A value as quoted in messages: a short scalar, a long one cut, "an object", "an array". */
 void json_describe(struct buffer *out, const json_t *node);
 
+/* A number, true, false or null. */
+void json_write_leaf(struct buffer *out, const json_t *node);
+
 #endif
