@@ -298,6 +298,27 @@ rm base/table.c
 
 mkdir docs
 passes figures
+
+# What users may name has a row in the page that lists it.
+mkdir sim/record
+printf 'const struct order_policy order_last = {\n    .name = "last",\n};\n' >policies/order/last.c
+printf 'int f(void) { return json_get_int(&object, "depth", 0, 9, 1) + choose_member(o, "policy"); }\n' >policies/order/read.c
+printf '    [METRIC_WAIT_S] = {"wait_s", NAN, "s"},\n' >reports/metric_table.c
+printf 'const char record_job_columns[] =\n    "submit_s,"\n    "end_s";\n' >sim/record/record.c
+printf '| %s |\n' '`last`' 'this or' '`first`, `depth`' >docs/policies.md
+printf '| %s |\n' '`wait_s`' '`submit_s`, `end_s`' >docs/record.md
+passes documented
+page_lacks() { # page, name, place of the name, what it is
+    sed "s/\`$2\`/$2/" "docs/$1" >docs/saved
+    mv docs/saved "docs/$1"
+    finds "$3" "the $4 $2 has no row in a table of docs/$1" documented
+}
+page_lacks policies.md last policies/order/last.c:2 policy
+page_lacks policies.md depth policies/order/read.c:1 key
+page_lacks record.md wait_s reports/metric_table.c:1 metric
+page_lacks record.md submit_s sim/record/record.c:3 column
+page_lacks record.md end_s sim/record/record.c:3 column
+rm -r docs/policies.md docs/record.md sim/record reports/metric_table.c policies/order/last.c policies/order/read.c
 file_breaks docs/page.md 'these figures name no command' figures '| load | wait |
 |---|---|
 | 0.7 | 1.0 s |
