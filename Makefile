@@ -197,7 +197,8 @@ INSTALLING := run profiled deb deb-files bench bench-run bench-update bench-rewr
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
             $(if $(call goals,test-slow test-all),$(SLOW_GROUPS)) $(if $(call goals,test-all),bare) \
-            $(if $(call goals,lint),lint) $(if $(call goals,lines),lines) $(if $(call goals,deb deb-files),package) \
+            $(if $(call goals,lint lint-run),lint) $(if $(call goals,lines),lines) \
+            $(if $(call goals,deb deb-files),package) \
             $(if $(call goals,valgrind-unit bench bench-run bench-update bench-rewrite),valgrind)
 
 check-deps:
@@ -518,7 +519,15 @@ bench-run: link $(BENCH_PROGRAMS)
 bench-rewrite: link
 	@WINDTUNNEL=$(B)/windtunnel tests/bench/bench_instructions.sh --update
 
-lint: objects $(B)/$(SCHED_SO) ## Check layers, the scheduler's isolation, headers, layout, sizes and texts
+# Without VARIANT a build of gcc that is there, the newest; if there is none, the one that takes least.
+LINTED = $(or $(if $(filter-out file,$(origin VARIANT)),$(VARIANT)),$(patsubst build/%/windtunnel,%,$(firstword \
+    $(shell ls -t build/release/windtunnel build/debug/windtunnel build/gcc*/windtunnel 2>/dev/null))),debug)
+
+lint: ## Check layers, the scheduler's isolation, headers, layout, sizes and texts
+	@$(MAKE) --no-print-directory VARIANT=$(LINTED) lint-run
+
+.PHONY: lint-run
+lint-run: objects $(B)/$(SCHED_SO)
 	@# Objects of sources that moved away say nothing of the tree as it is.
 	@printf '%s\n' $(OBJECTS) | sort > $(B)/objects.now; \
 	    find $(B)/objects -name '*.o' ! -path '*/objects/tests/*' | sort | \
