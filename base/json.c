@@ -171,7 +171,9 @@ bool json_value_is_typed(const struct json_value *value)
     return is_typed;
 }
 
-bool json_fail_at(const struct json_value *value, const char *key, const char *format, va_list arguments)
+/* Set the sticky error, if none is set, at `value` or, if `key` is not NULL, at that key of the object `value`.  True
+ * if it was set, so that a hint may be added. */
+static bool json_fail_at(const struct json_value *value, const char *key, const char *format, va_list arguments)
 {
     if (error_is(*value->error))
         return false;

@@ -50,10 +50,6 @@ static inline void json_hear(const struct json_value *value, const struct json_a
 /* The error for a text that jansson refused (base/json_syntax.c). */
 struct error json_syntax_error(const char *name, struct text text, enum error_kind kind, const json_error_t *refusal);
 
-/* Set the sticky error, if none is set, at `value` or, if `key` is not NULL, at that key of the object `value`.  True
- * if it was set, so that a hint may be added. */
-bool json_fail_at(const struct json_value *value, const char *key, const char *format, va_list arguments);
-
 /* "'nodes'", "'pools[2]'" or "the document". */
 void json_name_value(struct buffer *out, const struct json_value *value);
 

@@ -44,7 +44,7 @@ static const char *const size_keys[SIZE_SLOTS] = {
     ">268435456",
 };
 
-const char *cut_key(const struct metrics *metrics, enum cut_kind kind, uint32_t slot)
+static const char *cut_key(const struct metrics *metrics, enum cut_kind kind, uint32_t slot)
 {
     switch (kind) {
     case CUT_ALL:

@@ -501,12 +501,6 @@ const struct timeline_row *metrics_samples(const struct metrics *metrics, size_t
     return metrics->samples;
 }
 
-const struct arrived_row *metrics_arrived(const struct metrics *metrics, size_t *count)
-{
-    *count = metrics->arrived_count;
-    return metrics->arrived;
-}
-
 const struct run_facts *metrics_facts(const struct metrics *metrics)
 {
     return &metrics->facts;

@@ -77,10 +77,8 @@ extern const char *const metrics_cut_names[]; /* NULL-terminated */
 const char *metrics_cut_key(const struct metrics *metrics, const char *cut, size_t index);
 const struct metric *metrics_cut(const struct metrics *metrics, const char *cut, size_t index, size_t *count);
 
-/* The state of a cluster that is being filled, by percent of its GPUs that jobs asked for; element i stands for i + 1
- * percent.  Other workloads have none.  In result.json this is by.arrived_pct, a group of metrics per percent. */
-const struct arrived_row *metrics_arrived(const struct metrics *metrics, size_t *count);
-
+/* The state of a cluster that is being filled, a group of metrics per percent of its GPUs that jobs asked for, in
+ * result.json alone.  Other workloads have none. */
 #define METRICS_ARRIVED "arrived_pct"
 
 /* The parts of the offered load by GPU model (workloads/offered_load.h); RECORD_ANY: of jobs that several models would

@@ -374,7 +374,6 @@ void tenants_find(struct metrics *metrics);
 /* Sort, sum and rank: fills cuts[] except their metrics (cuts.c). */
 void cuts_build(struct metrics *metrics);
 void cuts_release(struct metrics *metrics);
-const char *cut_key(const struct metrics *metrics, enum cut_kind kind, uint32_t slot);
 
 /* Fill the metrics of all cuts, including the whole run (metric_values.c). */
 void metric_values_fill(struct metrics *metrics);

@@ -372,7 +372,8 @@ size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_C
     return count;
 }
 
-double view_value(const struct metric *metrics, size_t count, const char *name)
+/* A metric by name; NAN: there is none. */
+static double view_value(const struct metric *metrics, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(metrics[i].name, name) == 0)

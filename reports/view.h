@@ -90,9 +90,6 @@ extern const char *const view_spent_labels[SPENT_COUNT];
 /* The GPU time that jobs lost by cause, likewise; 0: not known, or nothing was lost. */
 size_t view_lost(const struct metrics *metrics, struct view_spent lost[LOST_CAUSE_COUNT]);
 
-/* A metric by name; NAN: there is none. */
-double view_value(const struct metric *metrics, size_t count, const char *name);
-
 /* A metric of one key of a cut; NAN: there is none. */
 double view_cut_value(const struct metrics *metrics, const char *cut, size_t index, const char *name);
 

@@ -35,7 +35,7 @@ static bool is_beyond(const struct node_expression *expression, const char *labe
            (above ? have > bound : have < bound);
 }
 
-bool node_expression_holds(const struct node_expression *expression, const struct node_type *type)
+static bool node_expression_holds(const struct node_expression *expression, const struct node_type *type)
 {
     const char *label = label_of(type, expression->key);
     switch ((enum node_operator)expression->operator) {

@@ -84,7 +84,6 @@ static inline bool node_ask_takes(const struct node_ask *ask, uint32_t type)
 }
 
 /* The two parts of node_ask_takes, by labels and by taints. */
-bool node_expression_holds(const struct node_expression *expression, const struct node_type *type);
 bool node_ask_matches(const struct node_ask *ask, const struct node_type *type);
 /* ask NULL: tolerates nothing */
 bool node_ask_tolerates(const struct node_ask *ask, const struct node_type *type);
@@ -113,15 +112,14 @@ void node_asks_release(struct node_asks *asks);
 /* The members of an object: {"node_selector": {"zone": "a"},
  *  "node_affinity": [{"match_expressions": [{"key": "gpu", "operator": "In", "values": ["a", "b"]}]}],
  *  "tolerations": [{"key": "team", "operator": "Equal", "value": "x", "effect": "NoSchedule"}, "spot:NoSchedule"]}
- * A toleration is an object, or a text as node_ask_toleration_of takes it.  What stays unmade lies in the arena.  Fails
- * through the sticky error. */
+ * A toleration is an object, or a text as node_ask_tolerations_of takes it.  What stays unmade lies in the arena.
+ * Fails through the sticky error. */
 struct node_ask node_ask_read(struct json_object *object, struct arena *arena);
 
 /* Parse "zone=a;disk=ssd" as a selector; returns the complaint or NULL. */
 const char *node_ask_selector_of(struct text text, struct arena *arena, struct node_ask *draft);
-/* Parse "key=value:Effect", "key:Effect" (any value), "key" (any value, any effect), or "*" (everything). */
-const char *node_ask_toleration_of(struct text text, struct arena *arena, struct toleration *toleration);
-/* As above for several texts, separated by ";". */
+/* Parse "key=value:Effect", "key:Effect" (any value), "key" (any value, any effect), or "*" (everything); several are
+ * separated by ";". */
 const char *node_ask_tolerations_of(struct text text, struct arena *arena, struct node_ask *draft);
 
 /* Parse struct node_ask.text, for loading.  False if it is not valid. */

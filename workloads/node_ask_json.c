@@ -32,7 +32,7 @@ const char *node_ask_selector_of(struct text text, struct arena *arena, struct n
     return NULL;
 }
 
-const char *node_ask_toleration_of(struct text text, struct arena *arena, struct toleration *toleration)
+static const char *node_ask_toleration_of(struct text text, struct arena *arena, struct toleration *toleration)
 {
     struct text rest = text_trim(text), left, key;
     *toleration = (struct toleration){"", "", true, TAINT_EFFECT_COUNT};

@@ -108,7 +108,9 @@ static bool close_if_without_room(struct sched *sched, uint32_t class_queue_id, 
     return true;
 }
 
-void sched_try_head(struct sched *sched, uint32_t class_queue_id)
+/* Try to place the head of the class queue.  If it cannot start, its class queue or its request class is closed, unless
+ * it claims leaving space (plan_await). */
+static void sched_try_head(struct sched *sched, uint32_t class_queue_id)
 {
     uint32_t slot = pending_head(&sched->pending, class_queue_id);
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);

@@ -4,9 +4,6 @@
 
 #include "policies/state/sched_state.h"
 
-/* Try to place the head of the class queue.  If it cannot start, its class queue or its request class is closed, unless
- * it claims leaving space (plan_await). */
-void sched_try_head(struct sched *sched, uint32_t class_queue);
 /* The allocate action of a cycle. */
 void allocate(struct sched *sched);
 

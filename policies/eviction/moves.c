@@ -17,7 +17,8 @@
 #include "policies/state/ranks.h"
 #include "policies/state/sched_state.h"
 
-time_ns moves_cost(struct sched *sched, uint32_t slot)
+/* The job's time that a move would throw away now: the grace, the restart, and the run time that it cannot save. */
+static time_ns moves_cost(struct sched *sched, uint32_t slot)
 {
     const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
     const time_ns grace = sched_grace(sched, slot);

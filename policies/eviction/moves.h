@@ -8,8 +8,6 @@
 #include "policies/sched.h"
 #include "policies/state/plan_kind.h"
 
-/* The job's time that a move would throw away now: the grace, the restart, and the run time that it cannot save. */
-time_ns moves_cost(struct sched *sched, uint32_t slot);
 /* Is the job better left where it is?  True if what is left of its run is no longer than moves_cost and the policy
  * spares such jobs (spares_ending). */
 bool moves_spares(struct sched *sched, uint32_t slot);

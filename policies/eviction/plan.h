@@ -25,10 +25,6 @@ void plan_trim_members(struct sched *sched, const struct plan_request *request);
 
 /* ---- plan_places.c */
 
-/* In the trial, place the taken unit elsewhere (plan.moved) and charge it again.  False: there is no place for it. */
-bool plan_seek_place(struct sched *sched, const struct unit *unit);
-/* As above, and store the place as the unit's (plan.places). */
-bool plan_replace(struct sched *sched, struct unit *unit);
 /* In the trial, place the preemptor (plan.pieces) and then the victims (plan.places).  *unplaced: the number of victims
  * that have no other place; the search ends with the first beyond `most`, and no more is then known of the others.
  * False: there is no place for the preemptor. */

@@ -48,7 +48,8 @@ static void note_place(struct plan_scratch *plan, struct unit *unit)
         plan->places[plan->place_count++] = plan->moved.pieces[p];
 }
 
-bool plan_seek_place(struct sched *sched, const struct unit *unit)
+/* In the trial, place the taken unit elsewhere (plan.moved) and charge it again.  False: there is no place for it. */
+static bool plan_seek_place(struct sched *sched, const struct unit *unit)
 {
     uint32_t kind = request_class_of_unit(sched, unit);
     const struct request_class *request_class = &sched->request_classes.at[kind]; /* the table may have moved */
@@ -75,7 +76,8 @@ bool plan_seek_place(struct sched *sched, const struct unit *unit)
     return false;
 }
 
-bool plan_replace(struct sched *sched, struct unit *unit)
+/* As above, and store the place as the unit's (plan.places). */
+static bool plan_replace(struct sched *sched, struct unit *unit)
 {
     if (!plan_seek_place(sched, unit))
         return false;

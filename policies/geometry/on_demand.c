@@ -24,7 +24,9 @@ static int64_t room_of(uint8_t busy)
     return room;
 }
 
-int64_t geometry_keeps_room(const struct cut_place *place)
+/* A score that keeps room for large instances: first a GPU that is partitioned already, then the place after which the
+ * most places are left, each counted by its slices, then the fewest instances destroyed. */
+static int64_t geometry_keeps_room(const struct cut_place *place)
 {
     const uint8_t after = place->busy | mig_mask(place->profile, place->start);
     const int64_t lost = room_of(place->busy) - room_of(after);

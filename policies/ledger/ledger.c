@@ -476,7 +476,8 @@ static void list_node(struct ledger *ledger, node_id node)
     }
 }
 
-int64_t ledger_node_taken(const struct ledger *ledger, node_id node)
+/* What is not free on the node.  O(GPUs of the node). */
+static int64_t ledger_node_taken(const struct ledger *ledger, node_id node)
 {
     const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
     int64_t milli = 0;

@@ -64,9 +64,6 @@ static inline void count_free(struct ledger *ledger, node_id node, int64_t milli
         ledger->not_up_milli -= milli;
 }
 
-/* What is not free on the node.  O(GPUs of the node). */
-int64_t ledger_node_taken(const struct ledger *ledger, node_id node);
-
 /* Set the cells of a partitioned GPU, with a log entry. */
 void ledger_set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell);
 struct gpu_free ledger_gpu_free(const struct ledger *ledger, gpu_id gpu);

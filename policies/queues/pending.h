@@ -197,10 +197,6 @@ static inline bool pending_is_passed(const struct class_queue *class_queue)
     return class_queue->limited_by != QUEUE_ROOT && class_queue->quota_block != QUEUE_NONE;
 }
 
-/* Do jobs behind it pass?  They do if a limit closed it.  In a strict line they also do if it is closed to jobs that
- * run already. */
-bool pending_is_out_of_line(const struct pending *pending, uint32_t class_queue);
-
 /* The class queue with the first head of the leaf queue, open or closed.  Class queues that are out of line do not
  * count (pending_is_out_of_line). */
 uint32_t pending_first(const struct pending *pending, queue_id leaf_queue);

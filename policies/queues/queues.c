@@ -45,7 +45,8 @@ void queue_tree_touch(struct queue_tree *tree, queue_id queue)
         tree->queues[q].has_winner = false;
 }
 
-bool queue_tree_looks_above(const struct queue_tree *tree)
+/* May a change in one queue change the result of a comparison between other queues? */
+static bool queue_tree_looks_above(const struct queue_tree *tree)
 {
     return tree->quota->lending.looks_above && tree->is_deep;
 }

@@ -141,9 +141,6 @@ static inline int64_t queue_tree_non_preemptible(const struct queue_tree *tree, 
     return tree->ledger->sums[queue][RESOURCE_COUNT + resource];
 }
 
-/* May a change in one queue change the result of a comparison between other queues? */
-bool queue_tree_looks_above(const struct queue_tree *tree);
-
 /* The quota policy's own state of a queue. */
 void *queue_tree_own(const struct queue_tree *tree, queue_id queue);
 

@@ -60,7 +60,8 @@ void sharing_map(const struct sharing *sharing, const struct job *job, struct jo
     }
 }
 
-const struct gpu_model *sharing_model(const struct cluster *cluster, const struct request *request)
+/* The model that shares are reckoned by: of those that will do the one with the least memory; NULL: there is none. */
+static const struct gpu_model *sharing_model(const struct cluster *cluster, const struct request *request)
 {
     const struct gpu_model *least = NULL;
     for (uint32_t m = 0; m < cluster->model_count; m++)

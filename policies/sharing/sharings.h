@@ -17,9 +17,6 @@ static inline bool request_is_part(const struct request *request)
     return request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
 }
 
-/* The model that shares are reckoned by: of those that will do the one with the least memory; NULL: there is none. */
-const struct gpu_model *sharing_model(const struct cluster *cluster, const struct request *request);
-
 /* The share of a GPU in milli that the part is: of its compute or of its memory, whichever is more; above GPU_MILLI if
  * no GPU is large enough. */
 uint32_t sharing_milli(const struct cluster *cluster, const struct request *request);

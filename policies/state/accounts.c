@@ -170,7 +170,7 @@ int64_t accounts_usage(const struct accounts *accounts, const struct account *us
     return (int64_t)rounded(&then);
 }
 
-void accounts_tell(struct accounts *accounts, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now)
+static void accounts_tell(struct accounts *accounts, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now)
 {
     struct account *account = user_account(accounts, queue, user, now);
     integrate(accounts->config, account, now);

@@ -92,7 +92,6 @@ void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, c
 /* The user's usage, in thousandths of a unit-second, decayed to `now`: accounts_usage gives it, accounts_tell sets it
  * in place of what was known.  O(1). */
 int64_t accounts_usage(const struct accounts *accounts, const struct account *user, time_ns now);
-void accounts_tell(struct accounts *accounts, queue_id queue, uint32_t user, int64_t usage_milli, time_ns now);
 
 /* Bring usage to `now` and compute all factors.  O(accounts * log(siblings)). */
 void accounts_refresh(struct accounts *accounts, time_ns now);

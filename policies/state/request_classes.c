@@ -82,7 +82,8 @@ static void prove_request_class(struct sched *sched, struct request_class *reque
     request_class->is_proven = true;
 }
 
-bool sched_never_fits(struct sched *sched, uint32_t request_class)
+/* True if the request class's minimum does not fit the empty cluster; the part above the minimum need not fit. */
+static bool sched_never_fits(struct sched *sched, uint32_t request_class)
 {
     struct request_class *whole = &sched->request_classes.at[request_class];
     if (!whole->is_rigid) {

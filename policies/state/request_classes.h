@@ -6,8 +6,6 @@
 
 /* Under a sharing policy the ledger records which jobs share a GPU or a node. */
 void sched_share(const struct sched *sched, struct ledger *ledger);
-/* True if the request class's minimum does not fit the empty cluster; the part above the minimum need not fit. */
-bool sched_never_fits(struct sched *sched, uint32_t request_class);
 /* Why a job of that request class is refused when it is submitted; REASON_NONE: it is not. */
 enum reason sched_refusal(struct sched *sched, uint32_t request_class);
 /* The request class of the job on the kind of pieces that the policy gives it; unchanged if it already has other

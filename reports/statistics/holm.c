@@ -1,9 +1,5 @@
 #include "reports/statistics/holm.h"
 
-#include <math.h>
-
-#include "base/mem.h"
-
 void holm_order(const double *p, size_t count, size_t *order)
 {
     for (size_t i = 0; i < count; i++) {
@@ -12,16 +8,4 @@ void holm_order(const double *p, size_t count, size_t *order)
             order[at] = order[at - 1];
         order[at] = i;
     }
-}
-
-void holm_adjust(const double *p, size_t count, double *adjusted)
-{
-    size_t *order = mem_alloc((count + 1) * sizeof *order);
-    double highest = 0;
-    holm_order(p, count, order);
-    for (size_t i = 0; i < count; i++) {
-        highest = fmax(highest, fmin(1, (double)(count - i) * p[order[i]]));
-        adjusted[order[i]] = highest;
-    }
-    mem_free(order);
 }

@@ -464,7 +464,7 @@ static void part_waiting(struct engine *engine, struct sim_job *job, const struc
         wait_again(job);
 }
 
-void engine_shrink(struct engine *engine, uint32_t slot, const struct sim_change *change)
+static void engine_shrink(struct engine *engine, uint32_t slot, const struct sim_change *change)
 {
     struct sim_job *job = &engine->jobs[slot];
     struct members which = {change->decision, NODE_NONE};

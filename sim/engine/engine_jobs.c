@@ -111,7 +111,8 @@ bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *time
     return times->mask != 0;
 }
 
-void engine_note_waits(struct engine *engine, struct sim_job *job)
+/* For its row, before the scheduler forgets the job. */
+static void engine_note_waits(struct engine *engine, struct sim_job *job)
 {
     if ((job->is_waiting || job->row.wait_total > 0) &&
         engine_waited(engine, (uint32_t)(job - engine->jobs), &engine->rows.waits))

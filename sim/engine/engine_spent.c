@@ -148,6 +148,17 @@ void engine_spent_set(struct engine *engine, uint32_t slot, time_ns at, bool is_
     set_parts(engine, own, part, own->held, at);
 }
 
+/* Make the change that is due by `at`, if any, of a job without declared activity. */
+static void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at)
+{
+    struct sim_spending *own = spending_of(engine, slot);
+    if (own == NULL || !own->is_on || own->since >= own->works_from || own->works_from > at)
+        return;
+    engine_spent_set(engine, slot, own->works_from, false);
+    if (engine->has_phases)
+        engine_spent_active(engine, slot, true, own->works_from);
+}
+
 void engine_spent_counts(struct engine *engine, uint32_t slot, bool is_held)
 {
     static const int64_t none[SPENT_COUNT] = {0};
@@ -179,16 +190,6 @@ void engine_spent_active(struct engine *engine, uint32_t slot, bool is_held, tim
     own->active_ns += (wide_ns)own->active * (at - own->active_since);
     own->active_since = at;
     own->active = active;
-}
-
-void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at)
-{
-    struct sim_spending *own = spending_of(engine, slot);
-    if (own == NULL || !own->is_on || own->since >= own->works_from || own->works_from > at)
-        return;
-    engine_spent_set(engine, slot, own->works_from, false);
-    if (engine->has_phases)
-        engine_spent_active(engine, slot, true, own->works_from);
 }
 
 void engine_spent_to(struct engine *engine, time_ns at)

@@ -97,8 +97,6 @@ void engine_spent_asks(struct engine *engine, uint32_t slot); /* a job was submi
 void engine_spent_counts(struct engine *engine, uint32_t slot, bool is_held);
 /* Count it as it is at `at`, a time from its last change on: is it idle? */
 void engine_spent_set(struct engine *engine, uint32_t slot, time_ns at, bool is_idle);
-/* Make the change that is due by `at`, if any, of a job without declared activity. */
-void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at);
 /* From when on it works, as it was counted last; 0: it works, or is not counted. */
 time_ns engine_spent_works_from(const struct engine *engine, uint32_t slot);
 /* Count its constant activity, if it is paced or has phases: as planned for `at`, or no longer. */

@@ -334,9 +334,8 @@ bool engine_is_preemption(uint8_t reason); /* of an eviction: for the sake of an
 void engine_begin_wait(struct engine *engine, struct sim_job *job);
 void engine_end_wait(struct engine *engine, struct sim_job *job);
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
-                 decision_id decision); /* a START or growth takes effect */
-void engine_shrink(struct engine *engine, uint32_t slot, const struct sim_change *change); /* a shrink takes effect */
-void engine_leave(struct engine *engine, uint32_t slot);                                   /* all members have left */
+                 decision_id decision);                  /* a START or growth takes effect */
+void engine_leave(struct engine *engine, uint32_t slot); /* all members have left */
 void engine_let_go(struct engine *engine, uint32_t slot,
                    wide_ns work); /* it ends, with this work: book its last attempt, give back its space */
 void engine_join_due(struct engine *engine, uint32_t slot);   /* make the joins that are due */
@@ -396,8 +395,6 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
 void engine_apply(struct engine *engine, const struct decision *decision); /* carry out a decision */
 void engine_event(struct engine *engine, const struct event *event);
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason);
-void engine_note_waits(struct engine *engine,
-                       struct sim_job *job); /* for its row, before the scheduler forgets the job */
 bool engine_waited(struct engine *engine, uint32_t slot, struct wait_times *times); /* false: it did not wait */
 void engine_close(struct engine *engine); /* write the rows of all jobs that wait or run */
 

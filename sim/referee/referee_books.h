@@ -98,8 +98,6 @@ bool referee_piece_is_free(struct referee *referee, const struct referee_job *jo
 /* May the GPU of the decision get this layout?  Whatever is in use on it must survive.  If so, the repartition is
  * noted. */
 bool referee_allows_cut(struct referee *referee, const struct decision *decision);
-/* Does the request's piece still exist when the repartitions under way on its GPUs are done? */
-bool referee_outlives_cut(struct referee *referee, const struct request *request, const struct piece *piece);
 /* A GPU has this layout now; or the decision to repartition one was refused. */
 void referee_cut_done(struct referee *referee, const struct fact *fact);
 void referee_cut_refused(struct referee *referee, decision_id decision);
@@ -119,11 +117,5 @@ void referee_forget(struct referee *referee, job_id id, enum referee_end end);
  * jobs?  O(pieces * rules * what all jobs hold) if it has tags. */
 bool referee_tags_hold(struct referee *referee, const struct referee_job *job, const struct piece *pieces,
                        uint32_t count);
-
-/* Members on the piece come, or leave (members below 0). */
-void referee_move_share(struct referee *referee, const struct request *request, const struct piece *piece,
-                        int64_t members);
-/* May the piece be beside the clients that share its GPU and its node? */
-bool referee_has_company(struct referee *referee, const struct request *request, const struct piece *piece);
 
 #endif

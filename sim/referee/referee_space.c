@@ -49,7 +49,8 @@ bool referee_allows_cut(struct referee *referee, const struct decision *decision
     return true;
 }
 
-bool referee_outlives_cut(struct referee *referee, const struct request *request, const struct piece *piece)
+/* Does the request's piece still exist when the repartitions under way on its GPUs are done? */
+static bool referee_outlives_cut(struct referee *referee, const struct request *request, const struct piece *piece)
 {
     const struct node *node = &referee->cluster->nodes[piece->node];
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
@@ -99,8 +100,9 @@ static void move_share(struct referee_share *share, uint8_t kind, uint32_t domai
     share->clients += (uint32_t)members;
 }
 
-void referee_move_share(struct referee *referee, const struct request *request, const struct piece *piece,
-                        int64_t members)
+/* Members on the piece come, or leave (members below 0). */
+static void referee_move_share(struct referee *referee, const struct request *request, const struct piece *piece,
+                               int64_t members)
 {
     struct referee_gpu *first = &referee->gpus[referee->cluster->nodes[piece->node].first_gpu];
     move_share(&referee->nodes[piece->node].share, 0, request->domain, members);
@@ -115,7 +117,8 @@ static bool is_company(const struct referee_share *share, uint8_t kind, uint32_t
            (share->kind == kind && share->domain == domain && (most == 0 || share->clients < most));
 }
 
-bool referee_has_company(struct referee *referee, const struct request *request, const struct piece *piece)
+/* May the piece be beside the clients that share its GPU and its node? */
+static bool referee_has_company(struct referee *referee, const struct request *request, const struct piece *piece)
 {
     const struct sharing *sharing = &referee->sharing;
     const struct referee_node *node = &referee->nodes[piece->node];

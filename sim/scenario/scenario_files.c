@@ -116,7 +116,7 @@ struct error scenario_files_each(const struct json_doc *scenario, scenario_file_
     return tell_all(&visit, of_scenario, COUNT(of_scenario), "");
 }
 
-struct error scenario_files_each_of_policy(const struct json_doc *policy, scenario_file_fn *fn, void *self)
+static struct error scenario_files_each_of_policy(const struct json_doc *policy, scenario_file_fn *fn, void *self)
 {
     return tell_all(&(struct visit){policy, fn, self}, of_policy, COUNT(of_policy), "");
 }

@@ -31,7 +31,6 @@ typedef struct error scenario_file_fn(void *self, const struct scenario_file *fi
 /* Call `fn` for each such field of a scenario's document, or of a policy's own, in a fixed order; it may set that
  * field.  An error ends the walk. */
 struct error scenario_files_each(const struct json_doc *scenario, scenario_file_fn *fn, void *self) MUST_CHECK;
-struct error scenario_files_each_of_policy(const struct json_doc *policy, scenario_file_fn *fn, void *self) MUST_CHECK;
 
 /* Make the paths that are not absolute relative to the present folder.  folder: that of the file in which they stand;
  * "" or ends in '/'. */

@@ -209,7 +209,8 @@ struct error fork_scenario(const struct fork *fork, struct scenario *scenario, c
     return error;
 }
 
-bool fork_adopts(const struct fork *fork, const struct scenario *scenario)
+/* Does another policy take over in this scenario of fork_scenario? */
+static bool fork_adopts(const struct fork *fork, const struct scenario *scenario)
 {
     const struct scenario *before = fork_last(fork);
     bool differs = strcmp(before->policy_text, scenario->policy_text) != 0 ||

@@ -83,9 +83,6 @@ struct error fork_scenario(const struct fork *fork, struct scenario *scenario,
 /* The scenario of the record, with the policy that decided last in it. */
 const struct scenario *fork_last(const struct fork *fork);
 
-/* Does another policy take over in this scenario of fork_scenario? */
-bool fork_adopts(const struct fork *fork, const struct scenario *scenario);
-
 /* Run up to the moment, or until it is told to stop.  ERROR_DATA: the run is not that of the record. */
 struct error fork_replay(struct fork *fork, const struct fork_how *how) MUST_CHECK;
 

@@ -23,7 +23,8 @@ static const char *join(struct record_gate *gate, const char *folder, const char
     return kept;
 }
 
-const char *record_gate_path(struct record_gate *gate, const char *name)
+/* The path of a file that the record names, as seen from here; in the gate's arena. */
+static const char *record_gate_path(struct record_gate *gate, const char *name)
 {
     const char *folder = gate->record->host.folder;
     if (name[0] == '/' || folder == NULL || is_same_folder(folder, "."))

@@ -36,7 +36,4 @@ void record_gate_init(struct record_gate *gate, const char *folder, const struct
                       const struct scenario_options *options);
 void record_gate_release(struct record_gate *gate);
 
-/* The path of a file that the record names, as seen from here; in the gate's arena. */
-const char *record_gate_path(struct record_gate *gate, const char *name);
-
 #endif

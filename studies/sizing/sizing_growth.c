@@ -28,7 +28,22 @@ bool sizing_read_quarters(const char *text, double *quarters)
     return false;
 }
 
-struct sizing_growth sizing_growth_of(const struct sizing *sizing)
+enum sizing_growth_state {
+    GROWTH_UNKNOWN, /* the plan is not of growth, or a quarter has no answer before it breaks */
+    GROWTH_BROKEN,  /* what there is does not suffice now */
+    GROWTH_BREAKS,  /* it does until `breaks` */
+    GROWTH_LASTS,   /* it does in all quarters of the plan */
+};
+
+struct sizing_growth {
+    enum sizing_growth_state state;
+    double have;          /* nodes, or what else is sought */
+    double breaks, order; /* quarters from now; order: less the lead time, NAN without one */
+    double before, after; /* the needs of the quarters around `breaks` */
+    bool is_sure;         /* the answers that it rests on are */
+};
+
+static struct sizing_growth sizing_growth_of(const struct sizing *sizing)
 {
     const struct sizing_options *options = sizing->options;
     struct sizing_growth growth = {.have = options->question.start, .breaks = NAN, .order = NAN, .is_sure = true};

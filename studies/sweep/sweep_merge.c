@@ -45,7 +45,7 @@ static void write_head(const struct sweep_results *results, bool is_all, struct 
     buffer_char(out, '\n');
 }
 
-void sweep_merge_csv(const struct sweep_results *results, bool is_all, struct buffer *out)
+static void sweep_merge_csv(const struct sweep_results *results, bool is_all, struct buffer *out)
 {
     const struct sweep_plan *plan = &results->plan;
     write_head(results, is_all, out);
@@ -185,7 +185,7 @@ static void write_run(const struct sweep_results *results, size_t r, struct buff
     buffer_char(out, '}');
 }
 
-void sweep_merge_json(const struct sweep_results *results, struct buffer *out)
+static void sweep_merge_json(const struct sweep_results *results, struct buffer *out)
 {
     const struct sweep_plan *plan = &results->plan;
     buffer_members(out, "{'sweep_results': 1,\n'version': %s", plan->version);

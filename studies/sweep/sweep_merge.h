@@ -24,9 +24,6 @@ extern const char *const sweep_format_names[]; /* "csv", "json", "sqlite", NULL 
 struct error sweep_merge(const struct sweep_results *results, enum sweep_format format, bool is_all,
                          const char *path) MUST_CHECK;
 
-/* As text, which SWEEP_SQLITE is not. */
-void sweep_merge_csv(const struct sweep_results *results, bool is_all, struct buffer *out);
-void sweep_merge_json(const struct sweep_results *results, struct buffer *out);
 struct error sweep_merge_sqlite(const struct sweep_results *results, const char *path) MUST_CHECK;
 
 #endif

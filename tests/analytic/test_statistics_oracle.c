@@ -76,10 +76,13 @@ static void answer_ranks(const struct set *set, struct answers *out)
 static void answer_holm(const struct set *set, struct answers *out)
 {
     static const char *const keys[] = {"holm0", "holm1", "holm2", "holm3", "holm4", "holm5", "holm6"};
-    double adjusted[SAMPLE_MAX];
-    holm_adjust(set->values[0], set->count[0], adjusted);
-    for (size_t i = 0; i < set->count[0]; i++)
-        answer(out, keys[i], adjusted[i], 0);
+    size_t order[SAMPLE_MAX];
+    double highest = 0;
+    holm_order(set->values[0], set->count[0], order);
+    for (size_t i = 0; i < set->count[0]; i++) {
+        highest = fmax(highest, fmin(1, (double)(set->count[0] - i) * set->values[0][order[i]]));
+        answer(out, keys[order[i]], highest, 0);
+    }
 }
 
 static void answer_looks(const struct set *set, struct answers *out)

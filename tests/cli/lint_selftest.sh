@@ -31,6 +31,10 @@ tools: *
 tests: *
 tests/unit/test_notes: * policies/books/notes'
 printf '%s\n' "$law" >tools/lint/layers
+exported='# who calls them
+the rest of the program: sched_cycle record_rows engine_run
+tests: job_truth'
+printf '%s\n' "$exported" >tools/lint/exported
 
 header() { # path, body
     guard=$(echo "$1" | tr 'a-z/.' 'A-Z__')
@@ -248,6 +252,20 @@ printf 'int forth(void); int back(void); int back(void) { return forth(); }\n' >
 compile policies/order/back.c
 finds policies/order/back.c 'is in a circle of calls with policies/order/forth.c' symbols objects
 rm policies/order/back.c objects/policies/order/back.o policies/order/forth.c objects/policies/order/forth.o
+
+# A function that no other file calls; an exception that is none, because another file calls it or it is not there.
+source_breaks policies/order/alone.c 'no other file calls alone: make it static' symbols \
+    'int alone(void); int alone(void) { return 1; }'
+printf 'static int alone(void);\nstatic int alone(void) { return 1; }\nint (*const order_alone)(void) = alone;\n' \
+    >policies/order/alone.c
+compile policies/order/alone.c
+passes symbols objects
+rm policies/order/alone.c objects/policies/order/alone.o
+for name in books_count nobody; do
+    printf '%s\ntests: %s\n' "$exported" $name >tools/lint/exported
+    finds tools/lint/exported:4 "$name needs no exception" symbols objects
+done
+printf '%s\n' "$exported" >tools/lint/exported
 
 # A part of the world that is not in the table of parts.
 source_breaks sim/engine/lonely.c 'engine_part_lonely is not in ENGINE_PARTS' symbols \

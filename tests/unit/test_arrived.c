@@ -1,7 +1,7 @@
 /* by.arrived_pct: how full the cluster is when that part of it has been asked. */
 #include "tests/support/test.h"
 
-#include "reports/metrics.h"
+#include "reports/metrics_inside.h"
 #include "reports/result.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -26,9 +26,8 @@ static struct metrics *metrics_of(const char *text, const struct run_setup *setu
 /* The rows from `from` to `to` percent all say this. */
 static void check_rows(const struct metrics *metrics, uint32_t from, uint32_t to, double ratio)
 {
-    size_t count;
-    const struct arrived_row *rows = metrics_arrived(metrics, &count);
-    assert_true(to <= count);
+    const struct arrived_row *rows = metrics->arrived;
+    assert_true(to <= metrics->arrived_count);
     for (uint32_t percent = from; percent <= to; percent++) {
         assert_int_equal(rows[percent - 1].percent, percent);
         assert_true(rows[percent - 1].allocation_ratio == ratio);
@@ -37,9 +36,7 @@ static void check_rows(const struct metrics *metrics, uint32_t from, uint32_t to
 
 static void check_count(const struct metrics *metrics, size_t expected)
 {
-    size_t count;
-    metrics_arrived(metrics, &count);
-    assert_int_equal(count, expected);
+    assert_int_equal(metrics->arrived_count, expected);
 }
 
 static struct run_setup open_setup(uint32_t nodes, uint16_t gpus)
@@ -122,12 +119,10 @@ TEST(test_result_json_gives_them_back)
     struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus\n1,0,1,1\n", &setup, 1);
     const struct result_manifest manifest = {.version = "0", .fingerprint = "0"};
     struct result result;
-    size_t count;
-    const struct arrived_row *rows = metrics_arrived(metrics, &count);
     assert_false(error_is(result_write(scratch_path(""), &manifest, metrics, NULL)));
     assert_false(error_is(result_read(&result, scratch_path(""))));
-    assert_int_equal(result.arrived_count, count);
-    assert_memory_equal(result.arrived, rows, count * sizeof *rows);
+    assert_int_equal(result.arrived_count, metrics->arrived_count);
+    assert_memory_equal(result.arrived, metrics->arrived, metrics->arrived_count * sizeof *metrics->arrived);
     result_release(&result);
     close_setup(&setup, metrics);
 }

@@ -34,7 +34,7 @@ static double log_below(const struct load_sizes *sizes, double x)
 }
 
 /* Rounding is that of the source: (int)(x + 0.5). */
-double load_sizes_share(const struct load_sizes *sizes, uint32_t size)
+static double load_sizes_share(const struct load_sizes *sizes, uint32_t size)
 {
     const double other = 1 - sizes->serial - sizes->power_of_2, power = log2(size);
     double share = size == 1 ? sizes->serial : 0;

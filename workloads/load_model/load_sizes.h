@@ -22,9 +22,6 @@ struct load_sizes {
 /* Fails through the sticky error. */
 struct load_sizes load_sizes_read(const struct json_value *value);
 
-/* Probability that a job has this many processors. */
-double load_sizes_share(const struct load_sizes *sizes, uint32_t size);
-
 /* A kind for each size that occurs: members of one GPU each, with this run time. */
 const struct load_kind *load_sizes_kinds(const struct load_sizes *sizes, const struct distribution *run_time,
                                          struct arena *arena, uint32_t *count);

@@ -104,7 +104,7 @@ static void turn_after(const struct rows *rows, struct job *job)
 
 /* ---- The next row ---- */
 
-void rows_stretch(struct job *job, struct job_truth *truth, double factor)
+static void rows_stretch(struct job *job, struct job_truth *truth, double factor)
 {
     truth->duration = rows_scaled(truth->duration, factor);
     job->limit = rows_scaled(job->limit, factor);

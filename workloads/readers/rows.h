@@ -57,9 +57,6 @@ static inline time_ns rows_scaled(time_ns time, double factor)
     return factor == 1 || time == TIME_NEVER ? time : time_from_seconds(time_to_seconds(time) * factor);
 }
 
-/* Multiply run time, limit and estimate. */
-void rows_stretch(struct job *job, struct job_truth *truth, double factor);
-
 /* And the attempts that failed before, in memory of the arena. */
 void rows_stretch_all(struct job *job, struct job_truth *truth, double factor, struct arena *arena);
 void rows_release(struct rows *rows);

@@ -30,7 +30,8 @@ double survey_total(const struct survey_series *series, int64_t scale)
     return (double)(series->sum / scale) + (double)(series->sum % scale) / (double)scale;
 }
 
-double survey_mean(const struct survey_series *series, int64_t scale)
+/* Mean of a series that is not empty, in units of which each has `scale`. */
+static double survey_mean(const struct survey_series *series, int64_t scale)
 {
     return survey_total(series, scale) / (double)series->count;
 }

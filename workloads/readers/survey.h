@@ -35,8 +35,7 @@ struct survey_series { /* one number per job */
     survey_sum sum;
 };
 
-/* Mean of a series that is not empty, in units of which each has `scale`. */
-double survey_mean(const struct survey_series *series, int64_t scale);
+/* Sum of a series, in units of which each has `scale`. */
 double survey_total(const struct survey_series *series, int64_t scale);
 
 /* The value of this percentile by nearest rank, of a series that is not empty; changes the order in it.  O(n). */
