@@ -16,7 +16,7 @@ is_current() { # variant
             \( -name '*.[ch]' -o -name '*.json' \) -newer "build/$1/windtunnel" | head -1)" ]
 }
 
-for variant in $wanted release gcc clang-O2 gcc-O1 debug sanitized; do
+for variant in $wanted release gcc clang-O0 clang-O2 gcc-O1 debug sanitized; do
     [ "$variant" != "$own" ] || continue
     if is_current "$variant"; then
         variants="$variants $variant"
