@@ -20,7 +20,7 @@ static uint32_t list_holdings(const struct sched_job *job, bool passing, struct 
     return out->count - before;
 }
 
-bool tags_look(struct sched *sched, uint32_t slot)
+bool tags_match(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
@@ -34,7 +34,7 @@ bool tags_look(struct sched *sched, uint32_t slot)
     for (uint32_t p = 0; p < held->count; p++)
         spaces[p] = request_class_space(request_class, &held->pieces[p], slot);
     own.spaces = spaces;
-    ledger_tags_look(sched->ledger, request_class->tags, own);
+    ledger_tags_match(sched->ledger, request_class->tags, own);
     mem_free(spaces);
     return true;
 }
@@ -43,7 +43,7 @@ bool tags_shut_claims(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     bool is_shut = false;
-    if (!tags_look(sched, slot))
+    if (!tags_match(sched, slot))
         return false;
     for (uint32_t i = 0; i < job->holding_count; i++)
         is_shut |= sched_job_holding(job, i)->phase == HOLDING_CLAIMED &&

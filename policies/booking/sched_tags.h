@@ -8,7 +8,7 @@
 
 /* Evaluate all nodes for the job; its own members do not count.  Returns false without evaluating any if no rule can
  * exclude a node.  Else ledger_tags_met answers for each node. */
-bool tags_look(struct sched *sched, uint32_t slot);
+bool tags_match(struct sched *sched, uint32_t slot);
 
 /* Do rules of tags keep the job from its claimed space?  Jobs that it must be near may have left since. */
 bool tags_shut_claims(struct sched *sched, uint32_t slot);

@@ -162,7 +162,7 @@ void plan_gather_class_queues(struct sched *sched, enum plan_kind kind)
         time_ns at = ask_at(sched, l, kind);
         if (at > sched->now) {
             if (retry_queue_is_due(sched, memo))
-                retry_queue_doze(sched, l, kind, at);
+                retry_queue_delay(sched, l, kind, at);
             continue;
         }
         if (kind == PLAN_RECLAIM && await_affordable(sched, l))

@@ -24,7 +24,7 @@ static void *eviction_init(struct sched *sched)
     sched->plan = mem_zalloc(1, sizeof *sched->plan);
     if (sched->policy.preemption->evicts) {
         sched->plan->node_mark = mem_zalloc(sched->cluster->node_count, 1);
-        sched->plan->lifted_milli = mem_zalloc((size_t)sched->cluster->gpu_count + 1, sizeof(uint16_t));
+        sched->plan->returned_milli = mem_zalloc((size_t)sched->cluster->gpu_count + 1, sizeof(uint16_t));
         sched->plan->cleared = mem_zalloc(sched->cluster->node_count, 1);
         node_search_init(sched);
     }

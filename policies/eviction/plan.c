@@ -1,6 +1,6 @@
 /* Plans: make room for a job by evicting others, first in a trial of the ledger.
  *
- *   look      does the preemptor fit in free and leaving space together?  Then it only waits for that
+ *   ask       does the preemptor fit in free and leaving space together?  Then it only waits for that
  *   collect   list the units that may be evicted (victims.c); if the preemptor would not fit with all of them gone,
  *             there is no plan (plan_bound.c); else put them in the order of their keys
  *   grow      take units until the preemptor fits and the after-state is valid

@@ -124,7 +124,7 @@ void plan_release(struct plan_scratch *plan)
     piece_list_release(&plan->moved);
     mem_free(plan->touched);
     mem_free(plan->node_mark);
-    mem_free(plan->lifted_milli);
+    mem_free(plan->returned_milli);
     mem_free(plan->cleared);
     mem_free(plan->spans);
     mem_free(plan->has_units);

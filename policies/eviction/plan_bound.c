@@ -14,9 +14,10 @@ static void lift_piece(struct sched *sched, const struct piece *piece)
     const uint32_t first = sched->cluster->nodes[piece->node].first_gpu;
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         const uint32_t gpu = first + (uint32_t)__builtin_ctz(mask);
-        plan->lifted_milli[gpu] = (uint16_t)(plan->lifted_milli[gpu] + piece->gpu_milli);
-        plan->cleared[piece->node] = (uint8_t)(plan->cleared[piece->node] +
-                                               (sched->ledger->gpus[gpu].free + plan->lifted_milli[gpu] == GPU_MILLI));
+        plan->returned_milli[gpu] = (uint16_t)(plan->returned_milli[gpu] + piece->gpu_milli);
+        plan->cleared[piece->node] =
+            (uint8_t)(plan->cleared[piece->node] +
+                      (sched->ledger->gpus[gpu].free + plan->returned_milli[gpu] == GPU_MILLI));
     }
 }
 
@@ -24,7 +25,7 @@ static void lift_piece(struct sched *sched, const struct piece *piece)
 static void lift_units(struct sched *sched)
 {
     const struct plan_scratch *plan = sched->plan;
-    memset(plan->lifted_milli, 0, sched->cluster->gpu_count * sizeof *plan->lifted_milli);
+    memset(plan->returned_milli, 0, sched->cluster->gpu_count * sizeof *plan->returned_milli);
     memset(plan->cleared, 0, sched->cluster->node_count);
     for (uint32_t u = 0; u < plan->unit_count; u++) {
         if (u > 0 && plan->units[u].slot == plan->units[u - 1].slot)
@@ -67,7 +68,7 @@ static uint32_t row_members(const struct sched *sched, const struct home_row *ro
     uint32_t whole = 0, shares = 0;
     for (uint32_t mask = row->gpus; mask != 0; mask &= mask - 1) {
         const uint32_t g = (uint32_t)__builtin_ctz(mask);
-        uint32_t milli = sched->ledger->gpus[first + g].free + sched->plan->lifted_milli[first + g];
+        uint32_t milli = sched->ledger->gpus[first + g].free + sched->plan->returned_milli[first + g];
         if ((partitioned >> g & 1) != 0)
             milli = GPU_MILLI;
         whole += milli >= GPU_MILLI;
@@ -143,15 +144,15 @@ static bool space_suffices(struct sched *sched, uint32_t preemptor)
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     queue_id keeper = QUEUE_NONE;
     const struct job_group *only = plan_home_of(sched, preemptor, &keeper);
-    bool suffices = true, is_lifted = false;
+    bool suffices = true, is_returned = false;
     for (uint32_t g = 0; g < ask->group_count && suffices; g++) {
         const struct job_group *group = &ask->groups[g];
         const bool has_home = keeper != QUEUE_NONE && group == only;
         if (group->count == 0 || (group->request.gpus == 0 && !(has_home && share_of(&group->request) != 0)))
             continue;
-        if (!is_lifted)
+        if (!is_returned)
             lift_units(sched);
-        is_lifted = true;
+        is_returned = true;
         suffices = has_home ? home_suffices(sched, group, keeper) : cluster_suffices(sched, group);
     }
     return suffices;

@@ -147,7 +147,7 @@ struct plan_scratch {
     uint32_t round;                /* of the request's rounds */
     struct free_space free_before; /* before any unit was taken */
     uint8_t *node_mark;            /* by node: the preemptor is placed there */
-    uint16_t *lifted_milli;        /* by GPU, and below by node: scratch of policies/eviction/plan_bound.c */
+    uint16_t *returned_milli;      /* by GPU, and below by node: scratch of policies/eviction/plan_bound.c */
     uint8_t *cleared;              /* GPUs that become free when all candidates go */
     struct plan_result result;
     struct victim_notes notes;

@@ -2,9 +2,9 @@
  *
  * A job may cost others loss_ratio GPU-seconds for each GPU-second that it waited.  For a job in quota the cost is not
  * bounded.  What a job may cost grows with time by the GPUs that it asks; what a victim would lose grows by the GPUs
- * that it holds, until it saves.  Both together give the time of the next look.  A plan that cost too much is not
+ * that it holds, until it saves.  Both together give the time of the next trial.  A plan that cost too much is not
  * searched again before that time, whatever else happens (attempts.c).
- * Known limit: a job is assumed to save at its interval.  Jobs that start meanwhile are seen at the next look.
+ * Known limit: a job is assumed to save at its interval.  Jobs that start meanwhile are seen at the next trial.
  * Before any candidate is looked at, a bound is tested.  No victim loses less than least_loss, the least that any job
  * seen so far could lose, and the space that headroom keeps must be freed by victims.  Until the wait is worth that
  * much, there is no plan.

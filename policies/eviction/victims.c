@@ -302,7 +302,7 @@ time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t sl
     return time_after(candidate->decided, min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
 }
 
-/* From now on, jobs of this queue are looked at. */
+/* From now on, jobs of this queue are judged. */
 static void know_queue(struct sched *sched, struct victim_walk *walk, queue_id queue)
 {
     const queue_id own = walk->preemptor == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[walk->preemptor].queue;
@@ -310,7 +310,7 @@ static void know_queue(struct sched *sched, struct victim_walk *walk, queue_id q
     walk->is_over_quota = does_borrow(sched, queue, walk->kind);
 }
 
-static inline void look_at(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
+static inline void judge_candidate(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
 {
     struct victim_candidate *candidate = candidates_get(sched, slot);
     const struct verdict verdict = judge(sched, walk, slot, candidate);
@@ -319,12 +319,12 @@ static inline void look_at(struct sched *sched, const struct victim_walk *walk, 
         add_job(sched, walk, slot, candidate, verdict.takes == TAKES_SURPLUS);
 }
 
-static void look_at_all(struct sched *sched, const struct victim_walk *walk, const struct slot_list *running)
+static void judge_all(struct sched *sched, const struct victim_walk *walk, const struct slot_list *running)
 {
     for (uint32_t i = 0; i < running->count; i++) {
         if (i + CANDIDATES_AHEAD < running->count)
             candidates_foresee(sched, running->slots[i + CANDIDATES_AHEAD]);
-        look_at(sched, walk, running->slots[i]);
+        judge_candidate(sched, walk, running->slots[i]);
     }
 }
 
@@ -333,13 +333,13 @@ static bool is_quick(const struct sched *sched, const struct victim_walk *walk)
 {
     const bool leaves_none_alone =
         walk->kind == PLAN_CONSOLIDATE ? !sched->policy.defrag_config.spares_ending
-        : walk->kind == PLAN_PREEMPT ? sched->policy.preempt.within_queue == WITHIN_QUEUE_ORDER /* see look_in_order */
+        : walk->kind == PLAN_PREEMPT ? sched->policy.preempt.within_queue == WITHIN_QUEUE_ORDER /* see judge_in_order */
                                      : walk->kind == PLAN_RECLAIM;
     return leaves_none_alone && walk->rival == JOB_NONE && walk->request->loss_bound == INT64_MAX;
 }
 
-/* As look_at, for the most common case.  False: the candidate is not settled (candidates_are_settled). */
-static inline bool look_quickly(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
+/* As judge_candidate, for the most common case.  False: the candidate is not settled (candidates_are_settled). */
+static inline bool judge_quickly(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
 {
     const struct victim_candidate *candidate = candidates_get(sched, slot);
     if (candidate->is_plain && candidate->decided_cycle != sched->cycle && slot != walk->preemptor &&
@@ -349,7 +349,7 @@ static inline bool look_quickly(struct sched *sched, const struct victim_walk *w
     }
     const bool is_settled =
         !candidate->is_starting && !candidate->has_surplus && candidate->decided_cycle != sched->cycle;
-    look_at(sched, walk, slot);
+    judge_candidate(sched, walk, slot);
     return is_settled;
 }
 
@@ -364,7 +364,7 @@ static uint32_t most_units(const struct sched *sched, const struct victim_walk *
 
 /* The first victims first.  A preemption leaves alone all jobs before the preemptor (is_left_alone); only of its rival
  * it takes a note. */
-static void look_in_order(struct sched *sched, struct victim_walk *walk, queue_id queue)
+static void judge_in_order(struct sched *sched, struct victim_walk *walk, queue_id queue)
 {
     const struct victim_list list = victim_lists_of(sched, queue);
     const bool is_behind = walk->kind == PLAN_PREEMPT && walk->rival == JOB_NONE, quick = is_quick(sched, walk);
@@ -382,9 +382,9 @@ static void look_in_order(struct sched *sched, struct victim_walk *walk, queue_i
         if (by_job)
             know_queue(sched, walk, sched->jobs.jobs[list.slots[i]].queue);
         if (quick)
-            is_settled &= look_quickly(sched, walk, list.slots[i]);
+            is_settled &= judge_quickly(sched, walk, list.slots[i]);
         else
-            look_at(sched, walk, list.slots[i]);
+            judge_candidate(sched, walk, list.slots[i]);
     }
     if (is_settled && most == UINT32_MAX && !sched->policy.quota->is_flat)
         candidates_set_settled(sched, queue);
@@ -408,9 +408,9 @@ static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_i
         return;
     know_queue(sched, walk, queue);
     if (sched->victim_lists.are_kept)
-        look_in_order(sched, walk, queue);
+        judge_in_order(sched, walk, queue);
     else
-        look_at_all(sched, walk, running);
+        judge_all(sched, walk, running);
     if (walk->request->loss_bound != INT64_MAX && sched->plan->unit_count == first)
         candidates_refloor(sched, queue);
 }
@@ -443,7 +443,7 @@ void victims_collect(struct sched *sched, const struct plan_request *request)
     if (request->kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
         collect_queue(sched, &walk, sched->jobs.jobs[request->preemptor].queue);
     else if (sched->victim_lists.are_kept && sched->policy.quota->is_flat)
-        look_in_order(sched, &walk, QUEUE_ROOT); /* without quotas, no queue is out of reach as a whole */
+        judge_in_order(sched, &walk, QUEUE_ROOT); /* without quotas, no queue is out of reach as a whole */
     else
         for (queue_id q = 0; q < sched->tree.count; q++)
             collect_other_queue(sched, &walk, request->kind, q);

@@ -5,7 +5,7 @@
  * does not depend on the preemptor.  So the notes are taken queue by queue, once for all preemptors of a cycle, and
  * again when a candidate has changed.  A queue whose candidates gave no note is settled until one of them changes.
  * Cost: O(queues + jobs of queues that are not settled) a cycle, then O(queues with notes) a preemptor.  12 hours of
- * h100-500x8.json under `hived` cost 14 % more instructions with a look at each queue for each preemptor. */
+ * h100-500x8.json under `hived` cost 14 % more instructions with a query of each queue for each preemptor. */
 #include "policies/eviction/eviction_state.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/eviction/victims.h"

@@ -41,7 +41,7 @@ const char *const explain_node_words[] = {
 };
 
 /* State of the explanation of one job. */
-struct look {
+struct inquiry {
     struct sched *sched;
     const struct sched_job *job;
     uint32_t slot;
@@ -60,9 +60,9 @@ struct look {
 /* ---- One member on one node ---- */
 
 /* The fewest GPUs that a member takes on the node's model, in milli. */
-static uint32_t asked_milli(const struct look *look, const struct request *request, node_id node)
+static uint32_t asked_milli(const struct inquiry *inquiry, const struct request *request, node_id node)
 {
-    const struct cluster *cluster = look->sched->cluster;
+    const struct cluster *cluster = inquiry->sched->cluster;
     const struct gpu_model *model = &cluster->models[cluster_node_type(cluster, node)->model];
     if (request->mig != 0)
         return (uint32_t)request_gpu_milli(request, model);
@@ -82,38 +82,38 @@ static enum explain_node judge_type(const struct request *request, const struct 
 }
 
 /* Would the GPUs suffice without the claims of other jobs? */
-static bool is_promised(const struct look *look, const struct request *request, node_id node)
+static bool is_promised(const struct inquiry *inquiry, const struct request *request, node_id node)
 {
-    const struct ledger *ledger = look->sched->ledger;
-    uint16_t promised = look->promised[node];
+    const struct ledger *ledger = inquiry->sched->ledger;
+    uint16_t promised = inquiry->promised[node];
     if (promised == 0 || request->mig != 0)
         return false;
     return request->gpus == 0 ||
            (uint32_t)__builtin_popcount(ledger->index->free_mask[node] | promised) >= request->gpus;
 }
 
-static enum explain_node judge_gpus(const struct look *look, const struct request *request, node_id node)
+static enum explain_node judge_gpus(const struct inquiry *inquiry, const struct request *request, node_id node)
 {
-    const struct ledger *ledger = look->sched->ledger;
+    const struct ledger *ledger = inquiry->sched->ledger;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     uint32_t free = 0;
-    if (is_promised(look, request, node))
+    if (is_promised(inquiry, request, node))
         return EXPLAIN_KEPT;
     for (uint32_t g = 0; g < type->gpu_count; g++)
         free += ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
-    return free < asked_milli(look, request, node) ? EXPLAIN_GPUS_BUSY : EXPLAIN_FRAGMENTED;
+    return free < asked_milli(inquiry, request, node) ? EXPLAIN_GPUS_BUSY : EXPLAIN_FRAGMENTED;
 }
 
 /* Members that the node holds on what is allowed, whatever is kept. */
-static uint32_t room_of(const struct look *look, const struct request *request, node_id node,
+static uint32_t room_of(const struct inquiry *inquiry, const struct request *request, node_id node,
                         const struct allowed_space *allowed)
 {
-    return request_class_room(request, look->sched->ledger, node, allowed);
+    return request_class_room(request, inquiry->sched->ledger, node, allowed);
 }
 
-static enum explain_node judge(const struct look *look, const struct request *request, node_id node)
+static enum explain_node judge(const struct inquiry *inquiry, const struct request *request, node_id node)
 {
-    const struct ledger *ledger = look->sched->ledger;
+    const struct ledger *ledger = inquiry->sched->ledger;
     const struct node_cell *cell = &ledger->nodes[node];
     const uint32_t type = ledger->cluster->nodes[node].type;
     const struct request gpus_alone = {.gpus = request->gpus,
@@ -134,8 +134,8 @@ static enum explain_node judge(const struct look *look, const struct request *re
         return mismatch;
     if (request_class_members_of_node(request, ledger, node) == 0)
         return EXPLAIN_TOO_SMALL;
-    if (cell->tasks_free > 0 && room_of(look, &gpus_alone, node, NULL) == 0)
-        return judge_gpus(look, request, node);
+    if (cell->tasks_free > 0 && room_of(inquiry, &gpus_alone, node, NULL) == 0)
+        return judge_gpus(inquiry, request, node);
     if (cell->cpu_free < request->cpu_milli)
         return EXPLAIN_CPUS;
     if (cell->memory_free < request->memory_mib)
@@ -145,12 +145,12 @@ static enum explain_node judge(const struct look *look, const struct request *re
 
 /* ---- All nodes ---- */
 
-static void note_promises(struct look *look)
+static void note_promises(struct inquiry *inquiry)
 {
-    const struct sched *sched = look->sched;
+    const struct sched *sched = inquiry->sched;
     for (uint32_t c = 0; c < sched->claims.count; c++) {
         const struct sched_job *job = &sched->jobs.jobs[sched->claims.slots[c]];
-        for (uint32_t i = 0; i < job->holding_count && sched->claims.slots[c] != look->slot; i++) {
+        for (uint32_t i = 0; i < job->holding_count && sched->claims.slots[c] != inquiry->slot; i++) {
             const struct holding *holding = sched_job_holding(job, i);
             if (holding->phase != HOLDING_CLAIMED || holding->piece.gpu_milli != GPU_MILLI)
                 continue;
@@ -158,7 +158,7 @@ static void note_promises(struct look *look)
             for (uint32_t left = holding->piece.gpu_mask; left != 0; left &= left - 1) {
                 uint32_t g = (uint32_t)__builtin_ctz(left);
                 if (sched->ledger->gpus[first + g].claimed == 0) /* its holder has left */
-                    look->promised[holding->piece.node] |= (uint16_t)(1u << g);
+                    inquiry->promised[holding->piece.node] |= (uint16_t)(1u << g);
             }
         }
     }
@@ -176,52 +176,52 @@ static uint8_t narrowest(const struct request_class *request_class, uint32_t gro
 }
 
 /* The domain of the members that the job has and keeps; DOMAIN_NONE: it has none. */
-static uint32_t held_domain(const struct look *look, const struct cluster_level *level)
+static uint32_t held_domain(const struct inquiry *inquiry, const struct cluster_level *level)
 {
-    for (uint32_t i = 0; i < look->job->holding_count; i++) {
-        const struct holding *holding = sched_job_holding(look->job, i);
+    for (uint32_t i = 0; i < inquiry->job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(inquiry->job, i);
         if (holding->phase != HOLDING_LEAVING)
             return level->domain[holding->piece.node];
     }
     return DOMAIN_NONE;
 }
 
-/* Clear look->room outside of domains that hold the whole group.  Returns how many members fit in the best domain. */
-static uint32_t confine_to_domains(struct look *look, uint32_t group, uint8_t required)
+/* Clear inquiry->room outside of domains that hold the whole group.  Returns how many members fit in the best. */
+static uint32_t confine_to_domains(struct inquiry *inquiry, uint32_t group, uint8_t required)
 {
-    const struct cluster *cluster = look->sched->cluster;
+    const struct cluster *cluster = inquiry->sched->cluster;
     const struct cluster_level *level = &cluster->levels[required - 1];
-    const uint32_t wanted = look->ask->groups[group].count, held = held_domain(look, level);
+    const uint32_t wanted = inquiry->ask->groups[group].count, held = held_domain(inquiry, level);
     uint32_t best = 0;
-    memset(look->members, 0, level->domain_count * sizeof *look->members);
+    memset(inquiry->members, 0, level->domain_count * sizeof *inquiry->members);
     for (node_id n = 0; n < cluster->node_count; n++)
         if (level->domain[n] != DOMAIN_NONE && (held == DOMAIN_NONE || held == level->domain[n]))
-            look->members[level->domain[n]] += look->room[n];
+            inquiry->members[level->domain[n]] += inquiry->room[n];
     for (node_id n = 0; n < cluster->node_count; n++) {
         uint32_t domain = level->domain[n];
-        uint32_t there = domain != DOMAIN_NONE ? look->members[domain] : 0;
-        if (look->room[n] > 0 && there < wanted)
-            look->room[n] = 0; /* a member fits, but not all that must be together */
+        uint32_t there = domain != DOMAIN_NONE ? inquiry->members[domain] : 0;
+        if (inquiry->room[n] > 0 && there < wanted)
+            inquiry->room[n] = 0; /* a member fits, but not all that must be together */
         best = there > best ? there : best;
     }
     return best < wanted ? best : wanted;
 }
 
-/* Clear look->room outside of domains with room for a slice.  Returns how many members fit in whole slices. */
-static uint64_t confine_to_slices(struct look *look, const struct job_group *group)
+/* Clear inquiry->room outside of domains with room for a slice.  Returns how many members fit in whole slices. */
+static uint64_t confine_to_slices(struct inquiry *inquiry, const struct job_group *group)
 {
-    const struct cluster *cluster = look->sched->cluster;
+    const struct cluster *cluster = inquiry->sched->cluster;
     const struct cluster_level *level = &cluster->levels[group->slice_level - 1];
     uint64_t fitting = 0;
-    memset(look->members, 0, level->domain_count * sizeof *look->members);
+    memset(inquiry->members, 0, level->domain_count * sizeof *inquiry->members);
     for (node_id n = 0; n < cluster->node_count; n++)
         if (level->domain[n] != DOMAIN_NONE)
-            look->members[level->domain[n]] += look->room[n];
+            inquiry->members[level->domain[n]] += inquiry->room[n];
     for (node_id n = 0; n < cluster->node_count; n++)
-        if (level->domain[n] == DOMAIN_NONE || look->members[level->domain[n]] < group->slice_members)
-            look->room[n] = 0;
+        if (level->domain[n] == DOMAIN_NONE || inquiry->members[level->domain[n]] < group->slice_members)
+            inquiry->room[n] = 0;
     for (uint32_t d = 0; d < level->domain_count; d++)
-        fitting += look->members[d] - look->members[d] % group->slice_members;
+        fitting += inquiry->members[d] - inquiry->members[d] % group->slice_members;
     return fitting;
 }
 
@@ -237,116 +237,117 @@ static void note_least(int64_t *least, int64_t amount)
 }
 
 /* Add the shortfall of the group, of which `fitting` members fit. */
-static void add_short(struct look *look, uint32_t group, uint32_t fitting)
+static void add_short(struct inquiry *inquiry, uint32_t group, uint32_t fitting)
 {
-    const struct job_group *asked = &look->ask->groups[group];
-    const struct cluster *cluster = look->sched->cluster;
+    const struct job_group *asked = &inquiry->ask->groups[group];
+    const struct cluster *cluster = inquiry->sched->cluster;
     uint32_t lacking = asked->count - fitting;
-    const uint32_t most = request_class_most_of_node(&asked->request, look->sched->ledger);
+    const uint32_t most = request_class_most_of_node(&asked->request, inquiry->sched->ledger);
     const uint32_t each = most == 0 ? 1 : lesser(most, asked->count);
-    look->out->members += asked->count;
-    look->out->members_fitting += fitting;
-    look->out->nodes_short += (lacking + each - 1) / each;
-    look->out->gpu_milli_short += lacking * request_class_most_milli(&asked->request, cluster);
+    inquiry->out->members += asked->count;
+    inquiry->out->members_fitting += fitting;
+    inquiry->out->nodes_short += (lacking + each - 1) / each;
+    inquiry->out->gpu_milli_short += lacking * request_class_most_milli(&asked->request, cluster);
 }
 
-/* What keeps a member off the node; look->room: how many fit there. */
-static enum explain_node look_at_node(struct look *look, const struct request *request, node_id node)
+/* What keeps a member off the node; inquiry->room: how many fit there. */
+static enum explain_node judge_node(struct inquiry *inquiry, const struct request *request, node_id node)
 {
-    const enum explain_node why = judge(look, request, node);
-    look->room[node] = 0;
+    const enum explain_node why = judge(inquiry, request, node);
+    inquiry->room[node] = 0;
     if (why != EXPLAIN_FITS)
         return why;
-    const uint32_t room = room_of(look, request, node, &look->allowed);
-    if (room == 0 && look->allowed.gpus != NULL)
+    const uint32_t room = room_of(inquiry, request, node, &inquiry->allowed);
+    if (room == 0 && inquiry->allowed.gpus != NULL)
         return EXPLAIN_CELLS;
-    if (look->minds_tags && !ledger_tags_met(look->sched->ledger, node))
+    if (inquiry->minds_tags && !ledger_tags_met(inquiry->sched->ledger, node))
         return EXPLAIN_AFFINITY;
-    look->room[node] = room;
+    inquiry->room[node] = room;
     return EXPLAIN_FITS;
 }
 
 /* Note the shortfall of CPU or memory on the node, if that keeps members off it. */
-static void note_lack(struct look *look, const struct request *request, node_id node, enum explain_node why)
+static void note_lack(struct inquiry *inquiry, const struct request *request, node_id node, enum explain_node why)
 {
-    const struct node_cell *cell = &look->sched->ledger->nodes[node];
+    const struct node_cell *cell = &inquiry->sched->ledger->nodes[node];
     if (why == EXPLAIN_CPUS)
-        note_least(&look->out->cpu_milli_short, (int64_t)request->cpu_milli - cell->cpu_free);
+        note_least(&inquiry->out->cpu_milli_short, (int64_t)request->cpu_milli - cell->cpu_free);
     if (why == EXPLAIN_MEMORY)
-        note_least(&look->out->memory_mib_short, (int64_t)request->memory_mib - cell->memory_free);
+        note_least(&inquiry->out->memory_mib_short, (int64_t)request->memory_mib - cell->memory_free);
 }
 
-/* The number of members of the group that fit within its slices and domains.  Clears look->room of all other nodes. */
-static uint32_t count_fitting(struct look *look, uint32_t group)
+/* The number of members of the group that fit within its slices and domains.  Clears inquiry->room of all others. */
+static uint32_t count_fitting(struct inquiry *inquiry, uint32_t group)
 {
-    const struct job_group *asked = &look->ask->groups[group];
-    const uint8_t required = narrowest(look->ask, group);
+    const struct job_group *asked = &inquiry->ask->groups[group];
+    const uint8_t required = narrowest(inquiry->ask, group);
     uint64_t fitting = 0;
-    for (node_id n = 0; n < look->sched->cluster->node_count; n++)
-        fitting += look->room[n];
+    for (node_id n = 0; n < inquiry->sched->cluster->node_count; n++)
+        fitting += inquiry->room[n];
     if (asked->slice_members != 0)
-        fitting = confine_to_slices(look, asked);
-    if (required > 0 && required <= look->sched->cluster->level_count)
-        return confine_to_domains(look, group, required);
+        fitting = confine_to_slices(inquiry, asked);
+    if (required > 0 && required <= inquiry->sched->cluster->level_count)
+        return confine_to_domains(inquiry, group, required);
     return fitting < asked->count ? (uint32_t)fitting : asked->count;
 }
 
 /* Find the cause that keeps the group off each node, and how many of its members fit. */
-static void look_at_group(struct look *look, uint32_t group)
+static void explain_group(struct inquiry *inquiry, uint32_t group)
 {
-    const struct request *request = &look->ask->groups[group].request;
-    const uint32_t node_count = look->sched->cluster->node_count;
+    const struct request *request = &inquiry->ask->groups[group].request;
+    const uint32_t node_count = inquiry->sched->cluster->node_count;
     for (node_id n = 0; n < node_count; n++) {
-        const enum explain_node why = look_at_node(look, request, n);
-        note_lack(look, request, n, why);
-        look->now[n] = (uint8_t)why;
+        const enum explain_node why = judge_node(inquiry, request, n);
+        note_lack(inquiry, request, n, why);
+        inquiry->now[n] = (uint8_t)why;
     }
-    const uint32_t fitting = count_fitting(look, group);
+    const uint32_t fitting = count_fitting(inquiry, group);
     for (node_id n = 0; n < node_count; n++) {
-        if (look->now[n] == EXPLAIN_FITS && look->room[n] == 0)
-            look->now[n] = EXPLAIN_DOMAIN;
-        look->why[n] = look->now[n] > look->why[n] ? look->now[n] : look->why[n];
+        if (inquiry->now[n] == EXPLAIN_FITS && inquiry->room[n] == 0)
+            inquiry->now[n] = EXPLAIN_DOMAIN;
+        inquiry->why[n] = inquiry->now[n] > inquiry->why[n] ? inquiry->now[n] : inquiry->why[n];
     }
-    add_short(look, group, fitting);
+    add_short(inquiry, group, fitting);
 }
 
 /* ---- Kept space ---- */
 
 /* Nodes with room only if planned starts are ignored are EXPLAIN_KEPT. */
-static void note_planned_starts(struct look *look)
+static void note_planned_starts(struct inquiry *inquiry)
 {
-    struct sched *sched = look->sched;
-    if (look->slot == SLOT_NONE || !planned_start_is_fresh(sched))
+    struct sched *sched = inquiry->sched;
+    if (inquiry->slot == SLOT_NONE || !planned_start_is_fresh(sched))
         return;
     size_t mark = ledger_mark(sched->ledger);
-    planned_start_keep(sched, look->slot);
+    planned_start_keep(sched, inquiry->slot);
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
-        if (look->why[n] != EXPLAIN_FITS)
+        if (inquiry->why[n] != EXPLAIN_FITS)
             continue;
         bool fits = false;
-        for (uint32_t g = 0; g < look->ask->group_count; g++)
-            fits |= look->ask->groups[g].count > 0 && room_of(look, &look->ask->groups[g].request, n, NULL) > 0;
-        look->why[n] = fits ? EXPLAIN_FITS : EXPLAIN_KEPT;
+        for (uint32_t g = 0; g < inquiry->ask->group_count; g++)
+            fits |=
+                inquiry->ask->groups[g].count > 0 && room_of(inquiry, &inquiry->ask->groups[g].request, n, NULL) > 0;
+        inquiry->why[n] = fits ? EXPLAIN_FITS : EXPLAIN_KEPT;
     }
     ledger_rollback(sched->ledger, mark);
 }
 
-static void note_headroom(struct look *look)
+static void note_headroom(struct inquiry *inquiry)
 {
-    if (look->job->class_queue == CLASS_QUEUE_NONE ||
-        pending_hand(&look->sched->pending, look->job->class_queue) != HAND_HEADROOM)
+    if (inquiry->job->class_queue == CLASS_QUEUE_NONE ||
+        pending_hand(&inquiry->sched->pending, inquiry->job->class_queue) != HAND_HEADROOM)
         return;
-    for (node_id n = 0; n < look->sched->cluster->node_count; n++)
-        if (look->why[n] == EXPLAIN_FITS)
-            look->why[n] = EXPLAIN_KEPT;
+    for (node_id n = 0; n < inquiry->sched->cluster->node_count; n++)
+        if (inquiry->why[n] == EXPLAIN_FITS)
+            inquiry->why[n] = EXPLAIN_KEPT;
 }
 
-static bool fits_together(struct look *look)
+static bool fits_together(struct inquiry *inquiry)
 {
-    struct sched *sched = look->sched;
+    struct sched *sched = inquiry->sched;
     struct piece_list pieces = {0};
     size_t mark = ledger_mark(sched->ledger);
-    bool fits = sched_place(sched, look->slot, &pieces);
+    bool fits = sched_place(sched, inquiry->slot, &pieces);
     ledger_rollback(sched->ledger, mark);
     piece_list_release(&pieces);
     return fits;
@@ -366,11 +367,11 @@ static bool note_over(struct explanation *out, enum resource resource, int64_t h
     return true;
 }
 
-static void note_queue(struct look *look, queue_id queue)
+static void note_queue(struct inquiry *inquiry, queue_id queue)
 {
-    const struct queue_tree *tree = &look->sched->tree;
-    const int64_t *ask = look->ask->charge;
-    struct explanation *out = look->out;
+    const struct queue_tree *tree = &inquiry->sched->tree;
+    const int64_t *ask = inquiry->ask->charge;
+    struct explanation *out = inquiry->out;
     out->over_queue = queue;
     out->over_bound = QUOTA_UNLIMITED;
     out->over_resource = RESOURCE_GPU;
@@ -390,100 +391,100 @@ static void note_queue(struct look *look, queue_id queue)
 }
 
 /* Find the queue and the cells that forbid it now; in a trial, so that the policy does not change its state. */
-static void look_at_queues(struct look *look)
+static void explain_queues(struct inquiry *inquiry)
 {
-    struct sched *sched = look->sched;
+    struct sched *sched = inquiry->sched;
     const struct quota_policy *quota = sched->policy.quota;
     size_t mark = ledger_mark(sched->ledger);
-    const queue_id queue = queue_tree_forbids(&sched->tree, look->job->queue, look->ask->charge);
+    const queue_id queue = queue_tree_forbids(&sched->tree, inquiry->job->queue, inquiry->ask->charge);
     queue_id keeper = QUEUE_NONE;
-    look->allowed.gpus = quota->homes.confines != NULL
-                             ? quota->homes.confines(&sched->tree, look->job->queue, look->ask, &keeper)
-                             : NULL;
+    inquiry->allowed.gpus = quota->homes.confines != NULL
+                                ? quota->homes.confines(&sched->tree, inquiry->job->queue, inquiry->ask, &keeper)
+                                : NULL;
     ledger_rollback(sched->ledger, mark);
-    look->out->over_queue = QUEUE_NONE;
-    look->out->is_quota_kept =
-        queue == QUEUE_NONE && look->slot != SLOT_NONE && kept_forbids(sched, look->slot) != QUEUE_NONE;
+    inquiry->out->over_queue = QUEUE_NONE;
+    inquiry->out->is_quota_kept =
+        queue == QUEUE_NONE && inquiry->slot != SLOT_NONE && kept_forbids(sched, inquiry->slot) != QUEUE_NONE;
     if (queue != QUEUE_NONE)
-        note_queue(look, queue);
+        note_queue(inquiry, queue);
 }
 
 /* Count the jobs of its leaf queue that go before it, and find the first. */
-static void look_at_line(struct look *look)
+static void explain_line(struct inquiry *inquiry)
 {
-    const struct pending *pending = &look->sched->pending;
-    look->out->first = JOB_NONE;
-    if (look->job->class_queue == CLASS_QUEUE_NONE)
+    const struct pending *pending = &inquiry->sched->pending;
+    inquiry->out->first = JOB_NONE;
+    if (inquiry->job->class_queue == CLASS_QUEUE_NONE)
         return;
     const struct leaf_queue *leaf_queue =
-        &pending->leaf_queues[pending->class_queues[look->job->class_queue].leaf_queue];
-    uint32_t first = look->slot;
+        &pending->leaf_queues[pending->class_queues[inquiry->job->class_queue].leaf_queue];
+    uint32_t first = inquiry->slot;
     for (uint32_t l = 0; l < leaf_queue->class_queue_count; l++) {
         const struct class_queue *class_queue = &pending->class_queues[leaf_queue->class_queues[l].class_queue];
         for (uint32_t i = 0; i < class_queue->count; i++) {
             uint32_t other = class_queue->heap[i].slot;
-            look->out->ahead += pending_compare(pending, other, look->slot) < 0;
+            inquiry->out->ahead += pending_compare(pending, other, inquiry->slot) < 0;
             if (pending_compare(pending, other, first) < 0)
                 first = other;
         }
     }
-    if (first != look->slot)
-        look->out->first = look->sched->jobs.jobs[first].id;
+    if (first != inquiry->slot)
+        inquiry->out->first = inquiry->sched->jobs.jobs[first].id;
 }
 
 /* ---- The explanation ---- */
 
 /* Count what is free of the GPUs that the job may use: on nodes that could hold a member, and in its queue's cells. */
-static void count_free(struct look *look)
+static void count_free(struct inquiry *inquiry)
 {
-    const struct ledger *ledger = look->sched->ledger;
+    const struct ledger *ledger = inquiry->sched->ledger;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        if (look->why[n] <= EXPLAIN_TOO_SMALL || look->why[n] == EXPLAIN_AFFINITY || ledger->is_kept[n])
+        if (inquiry->why[n] <= EXPLAIN_TOO_SMALL || inquiry->why[n] == EXPLAIN_AFFINITY || ledger->is_kept[n])
             continue;
         const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[n].first_gpu];
         for (uint32_t g = 0; g < cluster_node_gpus(ledger->cluster, n); g++)
-            if (allowed_gpus(&look->allowed, n) >> g & 1)
-                look->out->gpu_milli_free += gpus[g].free;
+            if (allowed_gpus(&inquiry->allowed, n) >> g & 1)
+                inquiry->out->gpu_milli_free += gpus[g].free;
     }
 }
 
-static void look_at_nodes(struct look *look)
+static void explain_all_nodes(struct inquiry *inquiry)
 {
-    struct sched *sched = look->sched;
+    struct sched *sched = inquiry->sched;
     struct arena arena = {0};
     const size_t count = sched->cluster->node_count;
     uint32_t domains = 1;
     for (uint32_t l = 0; l < sched->cluster->level_count; l++)
         if (sched->cluster->levels[l].domain_count > domains)
             domains = sched->cluster->levels[l].domain_count;
-    look->promised = arena_alloc_array(&arena, count, uint16_t);
-    look->why = arena_alloc_array(&arena, count, uint8_t);
-    look->now = arena_alloc_array(&arena, count, uint8_t);
-    look->room = arena_alloc_array(&arena, count, uint32_t);
-    look->members = arena_alloc_array(&arena, domains, uint32_t);
-    note_promises(look);
-    look->minds_tags = look->slot != SLOT_NONE && tags_look(sched, look->slot);
-    for (uint32_t g = 0; g < look->ask->group_count; g++)
-        if (look->ask->groups[g].count > 0)
-            look_at_group(look, g);
-    note_planned_starts(look);
-    note_headroom(look);
+    inquiry->promised = arena_alloc_array(&arena, count, uint16_t);
+    inquiry->why = arena_alloc_array(&arena, count, uint8_t);
+    inquiry->now = arena_alloc_array(&arena, count, uint8_t);
+    inquiry->room = arena_alloc_array(&arena, count, uint32_t);
+    inquiry->members = arena_alloc_array(&arena, domains, uint32_t);
+    note_promises(inquiry);
+    inquiry->minds_tags = inquiry->slot != SLOT_NONE && tags_match(sched, inquiry->slot);
+    for (uint32_t g = 0; g < inquiry->ask->group_count; g++)
+        if (inquiry->ask->groups[g].count > 0)
+            explain_group(inquiry, g);
+    note_planned_starts(inquiry);
+    note_headroom(inquiry);
     for (node_id n = 0; n < count; n++)
-        look->out->nodes[look->why[n]]++;
-    count_free(look);
-    if (look->told != NULL)
-        memcpy(look->told, look->why, count);
+        inquiry->out->nodes[inquiry->why[n]]++;
+    count_free(inquiry);
+    if (inquiry->told != NULL)
+        memcpy(inquiry->told, inquiry->why, count);
     arena_release(&arena);
 }
 
-static void explain(struct look *look)
+static void explain(struct inquiry *inquiry)
 {
-    look_at_queues(look);
-    look_at_line(look);
-    look_at_nodes(look);
-    bool holds_its_place = look->job->state == SJOB_CLAIMING || look->job->state == SJOB_STARTING;
-    look->out->fits_now = !holds_its_place && look->slot != SLOT_NONE && fits_together(look);
-    explain_write(look->sched, look->job, look->out);
+    explain_queues(inquiry);
+    explain_line(inquiry);
+    explain_all_nodes(inquiry);
+    bool holds_its_place = inquiry->job->state == SJOB_CLAIMING || inquiry->job->state == SJOB_STARTING;
+    inquiry->out->fits_now = !holds_its_place && inquiry->slot != SLOT_NONE && fits_together(inquiry);
+    explain_write(inquiry->sched, inquiry->job, inquiry->out);
 }
 
 /* A refused job whose REJECT is not issued yet: only its request is known. */
@@ -497,13 +498,13 @@ static bool explain_rejected(struct sched *sched, job_id id, struct explanation 
                                   .ask = note->request_class,
                                   .queue = note->queue,
                                   .class_queue = CLASS_QUEUE_NONE};
-    struct look look = {.sched = sched,
-                        .job = &job,
-                        .slot = SLOT_NONE,
-                        .ask = &sched->request_classes.at[note->request_class],
-                        .out = out};
+    struct inquiry inquiry = {.sched = sched,
+                              .job = &job,
+                              .slot = SLOT_NONE,
+                              .ask = &sched->request_classes.at[note->request_class],
+                              .out = out};
     *out = (struct explanation){.code = note->reason, .is_never = note->reason == REASON_NEVER_FITS};
-    explain(&look);
+    explain(&inquiry);
     return true;
 }
 
@@ -515,14 +516,14 @@ bool explain_nodes(struct sched *sched, job_id id, struct explanation *out, uint
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->wait.kind == WAIT_NOT)
         return false;
-    struct look look = {.sched = sched,
-                        .job = job,
-                        .slot = slot,
-                        .ask = &sched->request_classes.at[job->ask],
-                        .told = told,
-                        .out = out};
+    struct inquiry inquiry = {.sched = sched,
+                              .job = job,
+                              .slot = slot,
+                              .ask = &sched->request_classes.at[job->ask],
+                              .told = told,
+                              .out = out};
     *out = (struct explanation){.code = sched_why(sched, id)};
-    explain(&look);
+    explain(&inquiry);
     return true;
 }
 

@@ -152,7 +152,7 @@ static void weigh_nodes(struct sched *sched, uint32_t slot, const uint8_t *why, 
     uint32_t *here = arena_alloc_array(&out->arena, node_count, uint32_t);
     for (uint32_t p = 0; p < asked.held.count; p++)
         here[asked.held.pieces[p].node] += asked.held.pieces[p].member_count;
-    if (tags_look(sched, slot)) {
+    if (tags_match(sched, slot)) {
         allowed.shut = ledger_tags_shut(sched->ledger, 0);
         asked.allowed = &allowed;
     }

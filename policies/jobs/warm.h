@@ -7,7 +7,7 @@
  *
  * Law.  Of an object the last WARM_NODES nodes are remembered, each once, the latest first.  Objects are remembered in
  * sets of WARM_WAYS by their id; in a set, the one that started longest ago gives way.  So the memory is bounded, and a
- * look costs O(WARM_NODES).
+ * query costs O(WARM_NODES).
  *
  *   warm_open(&warm);
  *   warm_know(&warm, slot, job->objects);        the job is submitted

@@ -71,9 +71,9 @@ static void leave_out(struct ledger *ledger, struct own_spaces own)
     }
 }
 
-struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own)
+struct tag_matches ledger_tags_match(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own)
 {
-    struct tag_look look = {0};
+    struct tag_matches matches = {0};
     const size_t mark = ledger_mark(ledger);
     const bool was_touched = ledger->tags->is_touched;
     leave_out(ledger, own);
@@ -81,15 +81,15 @@ struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *t
         const uint8_t met = look_at(ledger, tags, n);
         ledger->tags->met[n] = met;
         if (met == TAGS_SHUT) {
-            look.shut_count++;
+            matches.shut_count++;
             continue;
         }
-        look.count_of[met]++;
-        look.preferred_max = met > look.preferred_max ? met : look.preferred_max;
+        matches.count_of[met]++;
+        matches.preferred_max = met > matches.preferred_max ? met : matches.preferred_max;
     }
     ledger_rollback(ledger, mark);
     ledger->tags->is_touched = was_touched;
-    return look;
+    return matches;
 }
 
 const uint8_t *ledger_tags_shut(struct ledger *ledger, uint32_t preferred_min)

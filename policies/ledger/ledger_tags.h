@@ -11,11 +11,11 @@
  *  - Without ledger_tags_use rules are ignored and nothing is counted.
  *
  *   ledger_tags_use(ledger);
- *   struct tag_look look = ledger_tags_look(ledger, request_class->tags, own);
- *   struct allowed_space allowed = {.shut = ledger_tags_shut(ledger, look.preferred_max)};
+ *   struct tag_matches matches = ledger_tags_match(ledger, request_class->tags, own);
+ *   struct allowed_space allowed = {.shut = ledger_tags_shut(ledger, matches.preferred_max)};
  *   ...place on what is allowed...
  *
- * Cost: a piece of a job with tags O(levels * (tags + rules)); a look O(nodes * (rules + tags * levels)).  Memory: 12
+ * Cost: a piece of a job with tags O(levels * (tags + rules)); a match O(nodes * (rules + tags * levels)).  Memory: 12
  * bytes for each used tag and place.  Jobs without tags cost nothing.
  */
 #ifndef POLICIES_LEDGER_LEDGER_TAGS_H
@@ -39,7 +39,7 @@ struct ledger_tags {
     uint32_t count;
     uint64_t version, seen; /* raised when counts change outside of trials; that at the last ledger_tags_take_changes */
     bool is_touched;        /* counts changed in the open trial */
-    uint8_t *met;           /* by node, of the last look: how many preferred rules it meets; TAGS_SHUT */
+    uint8_t *met;           /* by node, of the last match: how many preferred rules it meets; TAGS_SHUT */
     uint8_t *shut;          /* by node */
 };
 
@@ -57,7 +57,7 @@ struct own_spaces {
 };
 
 /* What the rules of the job and of the others say of all nodes. */
-struct tag_look {
+struct tag_matches {
     uint32_t shut_count;                      /* nodes where no member may go */
     uint32_t count_of[JOB_TAG_RULES_MAX + 1]; /* the other nodes, by how many preferred rules they meet */
     uint32_t preferred_max;                   /* the most preferred rules that one of them meets */
@@ -66,14 +66,14 @@ struct tag_look {
 /* May rules shut nodes to such a job, or does it prefer some?  O(tags). */
 bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags);
 
-/* Look at all nodes.  The result of each node is kept until the next look. */
-struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own);
+/* Match all nodes.  The result of each node is kept until the next call. */
+struct tag_matches ledger_tags_match(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own);
 
-/* After a look: a mask for allowed_space.shut, which also shuts the nodes that meet fewer than preferred_min preferred
+/* After a match: a mask for allowed_space.shut, which also shuts the nodes that meet fewer than preferred_min preferred
  * rules.  Borrowed until the next call. */
 const uint8_t *ledger_tags_shut(struct ledger *ledger, uint32_t preferred_min);
 
-/* After a look: may a member of that job be on the node? */
+/* After a match: may a member of that job be on the node? */
 static inline bool ledger_tags_met(const struct ledger *ledger, node_id node)
 {
     return ledger->tags->met[node] != TAGS_SHUT;

@@ -117,7 +117,7 @@ static void offer_shares(struct search *search, node_id node, uint32_t share, st
 }
 
 /* The best offer of the node for such a member now. */
-static struct node_offer look_at(struct search *search, node_id node)
+static struct node_offer offer_at(struct search *search, node_id node)
 {
     const struct ledger *ledger = search->ledger;
     const struct cluster *cluster = ledger->cluster;
@@ -209,21 +209,21 @@ static bool is_seen(const struct node_offers *kind, const struct ledger *ledger,
 }
 
 /* Compute all offers that are not valid, and all matches: many nodes have changed, or it is not known which. */
-static void look_at_all(struct node_offers *kind, struct search *search)
+static void make_offers(struct node_offers *kind, struct search *search)
 {
     const uint32_t node_count = search->ledger->cluster->node_count;
     const bool drawn = is_drawn(kind);
     for (node_id n = 0; n < node_count; n++)
         if (!is_seen(kind, search->ledger, n))
-            kind->of[n] = drawn ? room_of(search, n) : look_at(search, n);
+            kind->of[n] = drawn ? room_of(search, n) : offer_at(search, n);
     for (uint32_t at = kind->width - 1; at > 0; at--)
         kind->match[at] = drawn ? sum(kind, node_count, at) : play(kind, node_count, at);
 }
 
-static void look_again(struct node_offers *kind, struct search *search, node_id node)
+static void make_again(struct node_offers *kind, struct search *search, node_id node)
 {
     if (!is_drawn(kind)) {
-        kind->of[node] = look_at(search, node);
+        kind->of[node] = offer_at(search, node);
         replay(kind, search->ledger->cluster->node_count, node);
         return;
     }
@@ -233,18 +233,18 @@ static void look_again(struct node_offers *kind, struct search *search, node_id 
         recount(kind, node, before == SPOT_NEVER);
 }
 
-static void look_at_changed(struct node_offers *kind, struct search *search)
+static void make_changed(struct node_offers *kind, struct search *search)
 {
     const struct ledger *ledger = search->ledger;
     const uint32_t node_count = ledger->cluster->node_count;
     const bool is_new = kind->asked == 0;
     if (is_new || ledger->change_count - kind->change_count > node_count / 2)
-        look_at_all(kind, search);
+        make_offers(kind, search);
     else
         for (uint64_t c = kind->change_count; c < ledger->change_count; c++) {
             const node_id node = ledger->changes[c & ledger->change_mask];
             if (!is_seen(kind, ledger, node))
-                look_again(kind, search, node);
+                make_again(kind, search, node);
         }
     kind->change_count = ledger->change_count;
 }
@@ -307,7 +307,7 @@ bool by_node_best(struct by_node *memory, struct search *search)
     if (kind == NULL)
         kind = kind_new(memory, search);
     search->spot.members_here = 0;
-    look_at_changed(kind, search);
+    make_changed(kind, search);
     kind->asked = ++memory->asked;
     search->best = (struct candidate){.score = SPOT_NEVER, .node = NODE_NONE, .gpu_index = -1};
     if (is_drawn(kind))

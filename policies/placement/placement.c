@@ -91,31 +91,31 @@ static bool place_once(struct ledger *ledger, const struct placement_request *as
 }
 
 /* What the rules of tags say of each node; ledger_tags_shut() makes a mask of it. */
-static struct tag_look look_at_tags(struct ledger *ledger, const struct placement_request *asked)
+static struct tag_matches match_tags(struct ledger *ledger, const struct placement_request *asked)
 {
     const struct passing_pieces passing = asked->passing;
     const uint32_t count = asked->held.count + passing.leaving;
     struct space *spaces = mem_alloc(count * sizeof *spaces);
     for (uint32_t p = 0; p < count; p++)
         spaces[p] = request_class_space(asked->request_class, &asked->held.pieces[p], asked->owner);
-    const struct tag_look look = ledger_tags_look(
+    const struct tag_matches matches = ledger_tags_match(
         ledger, asked->request_class->tags,
         (struct own_spaces){spaces, asked->held.count - passing.claimed, passing.claimed + passing.leaving});
     mem_free(spaces);
-    return look;
+    return matches;
 }
 
 /* Place all members where they all meet the most preferred rules possible.  Not inlined, since few jobs have rules. */
 static __attribute__((noinline)) bool place_by_rules(struct ledger *ledger, const struct placement_request *asked,
                                                      struct piece_list *out)
 {
-    const struct tag_look look = look_at_tags(ledger, asked);
+    const struct tag_matches matches = match_tags(ledger, asked);
     struct allowed_space allowed = {.gpus = asked->allowed != NULL ? asked->allowed->gpus : NULL};
     struct placement_request within = *asked;
     within.allowed = &allowed;
     bool is_placed = false;
-    for (uint32_t least = look.preferred_max + 1; least-- > 0 && !is_placed;) {
-        if (look.count_of[least] == 0)
+    for (uint32_t least = matches.preferred_max + 1; least-- > 0 && !is_placed;) {
+        if (matches.count_of[least] == 0)
             continue; /* no more nodes than before */
         size_t mark = ledger_mark(ledger);
         allowed.shut = ledger_tags_shut(ledger, least);

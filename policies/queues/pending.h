@@ -43,8 +43,8 @@ struct plan_memo {
     uint8_t state;              /* enum memo_state */
     bool awaits_affordable;     /* it cost too much: only time helps, or that the head is in quota */
     bool awaits_start;          /* a victim's START was not confirmed; a confirmed START voids the back-off */
-    bool is_dozing;             /* it sleeps only because its head's delay ends later... */
-    time_ns dozes_until;        /* ...at this time */
+    bool is_delayed;            /* it sleeps only because its head's delay ends later... */
+    time_ns delayed_until;      /* ...at this time */
     uint64_t starts_seen;       /* the scheduler's count of starts when it failed */
     uint64_t tried_cycle;       /* the last cycle in which a plan failed */
     uint64_t retry_change;      /* the next plan is due at this state change, or at eligible_at if that is earlier */

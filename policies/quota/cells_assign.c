@@ -3,7 +3,7 @@
  * A cell with a guaranteed job in it stays.  The others are placed again by buddy allocation, the largest first: in the
  * smallest unbroken cell with room, and there where the fewest GPUs are busy with jobs that would have to leave.  GPUs
  * of nodes that take no new work are not used; a cell without a place is `loose` until a node comes back.  Nodes are in
- * sets by the cost of their best place, so that one look finds the place of a cell.  Cost: O(GPUs), and O(nodes) a
+ * sets by the cost of their best place, so that one search finds the place of a cell.  Cost: O(GPUs), and O(nodes) a
  * level. */
 #include <string.h>
 

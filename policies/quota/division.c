@@ -29,7 +29,7 @@ struct pot { /* the amount that is divided, and the children that get it */
     struct portion *portions; /* in the order of the children */
     uint32_t count;
     int32_t lowest, highest; /* priority among them */
-    uint32_t *list; /* indices of portions: the hungry ones of one priority; in phase 3 the heap of the rounded ones */
+    uint32_t *list; /* indices of portions: unsatisfied ones of a priority; in phase 3 the heap of the rounded ones */
 };
 
 static int64_t capped(const struct queue_tree *tree, queue_id queue, enum resource r, int64_t demand)
@@ -74,7 +74,7 @@ static void give_deserved(struct pot *pot, queue_id parent)
     }
 }
 
-static uint32_t list_hungry(struct pot *pot, int32_t priority)
+static uint32_t list_unsatisfied(struct pot *pot, int32_t priority)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < pot->count; i++) {
@@ -100,7 +100,7 @@ static inline struct quotient divided(__int128 due, __int128 unit)
     return (struct quotient){units, (int64_t)(((due - units * unit) << REMAINDER_BITS) / unit)};
 }
 
-/* Give a hungry child its part of `amount`.  True: it asked for less, so another pass is needed. */
+/* Give an unsatisfied child its part of `amount`.  True: it asked for less, so another pass is needed. */
 static bool give(struct pot *pot, struct portion *portion, int64_t amount, __int128 parts)
 {
     const int64_t room = portion->requestable - portion->share;
@@ -118,8 +118,8 @@ static bool give(struct pot *pot, struct portion *portion, int64_t amount, __int
     return portion->remainder < 0 && wanted < due;
 }
 
-/* One pass of phase 2 among the `count` hungry children of one priority.  Returns how many are still hungry.  0 also if
- * all parts are 0, or if no child took less than its part: then another pass would find only what rounding left. */
+/* One pass of phase 2 among the `count` unsatisfied children of a priority.  Returns how many still are; 0 also if all
+ * parts are 0, or if no child took less than its part: then another pass would find only what rounding left. */
 static uint32_t give_by_weight(struct pot *pot, uint32_t count)
 {
     const int64_t amount = pot->left;
@@ -212,7 +212,7 @@ void division_divide(struct queue_tree *tree, queue_id parent, enum resource res
     int32_t priority;
     give_deserved(&pot, parent);
     for (int64_t above = INT64_MAX; pot.left > 0 && next_priority(&pot, above, &priority); above = priority)
-        for (uint32_t count = list_hungry(&pot, priority); count > 0 && pot.left > 0;)
+        for (uint32_t count = list_unsatisfied(&pot, priority); count > 0 && pot.left > 0;)
             count = give_by_weight(&pot, count);
     for (int64_t above = INT64_MAX; pot.left > 0 && next_priority(&pot, above, &priority); above = priority)
         deal_rest(&pot, priority);

@@ -25,7 +25,7 @@
 
 enum { OPEN = -1 }; /* a share that is not fixed yet */
 
-struct pour { /* the division of one resource among the children of one queue */
+struct split { /* the division of one resource among the children of one queue */
     struct queue_tree *tree;
     queue_id parent;
     enum resource resource;
@@ -33,62 +33,62 @@ struct pour { /* the division of one resource among the children of one queue */
 };
 
 /* The most that a child can use, or its guarantee if that is more. */
-static int64_t most(const struct pour *pour, queue_id queue)
+static int64_t most(const struct split *split, queue_id queue)
 {
-    const struct queue_tree *tree = pour->tree;
-    int64_t guarantee = guarantee_of(tree, queue, pour->resource);
-    int64_t limit = queue_tree_spec(tree, queue)->limit[pour->resource];
-    int64_t use = tree->queues[queue].demand[pour->resource];
+    const struct queue_tree *tree = split->tree;
+    int64_t guarantee = guarantee_of(tree, queue, split->resource);
+    int64_t limit = queue_tree_spec(tree, queue)->limit[split->resource];
+    int64_t use = tree->queues[queue].demand[split->resource];
     if (limit != QUOTA_UNLIMITED)
         use = amount_smaller(use, limit);
     return amount_larger(use, guarantee);
 }
 
 /* Returns the sum of the weights of the open children.  *left: what is left for them. */
-static int64_t sum_open(const struct pour *pour, int64_t *left)
+static int64_t sum_open(const struct split *split, int64_t *left)
 {
     int64_t weights = 0;
-    *left = pour->total;
-    for (EACH_CHILD(pour->tree, pour->parent, c)) {
-        int64_t settled = pour->tree->queues[c].share[pour->resource];
+    *left = split->total;
+    for (EACH_CHILD(split->tree, split->parent, c)) {
+        int64_t settled = split->tree->queues[c].share[split->resource];
         if (settled == OPEN)
-            weights += queue_tree_spec(pour->tree, c)->weight_milli[pour->resource];
+            weights += queue_tree_spec(split->tree, c)->weight_milli[split->resource];
         else
             *left -= settled;
     }
     return weights;
 }
 
-static int64_t part_of(const struct pour *pour, queue_id queue, int64_t left, int64_t weights)
+static int64_t part_of(const struct split *split, queue_id queue, int64_t left, int64_t weights)
 {
-    int64_t weight = queue_tree_spec(pour->tree, queue)->weight_milli[pour->resource];
+    int64_t weight = queue_tree_spec(split->tree, queue)->weight_milli[split->resource];
     return left <= 0 || weights == 0 ? 0 : (int64_t)((__int128)left * weight / weights);
 }
 
-static int64_t clipped(const struct pour *pour, queue_id queue, int64_t part)
+static int64_t clipped(const struct split *split, queue_id queue, int64_t part)
 {
-    int64_t least = guarantee_of(pour->tree, queue, pour->resource);
-    return amount_larger(amount_smaller(part, most(pour, queue)), least);
+    int64_t least = guarantee_of(split->tree, queue, split->resource);
+    return amount_larger(amount_smaller(part, most(split, queue)), least);
 }
 
 /* One round: fix the share of each child whose bound applies at the final level for sure.  If raising parts to
  * guarantees takes more than cutting parts to what can be used frees, the level can only fall; then the raised children
  * are fixed.  Otherwise the cut children are fixed.  True: some are still open. */
-static bool settle(const struct pour *pour)
+static bool settle(const struct split *split)
 {
-    int64_t left, weights = sum_open(pour, &left), excess = 0;
+    int64_t left, weights = sum_open(split, &left), excess = 0;
     bool is_open = false;
-    for (EACH_CHILD(pour->tree, pour->parent, c))
-        if (pour->tree->queues[c].share[pour->resource] == OPEN) {
-            int64_t part = part_of(pour, c, left, weights);
-            excess += clipped(pour, c, part) - part;
+    for (EACH_CHILD(split->tree, split->parent, c))
+        if (split->tree->queues[c].share[split->resource] == OPEN) {
+            int64_t part = part_of(split, c, left, weights);
+            excess += clipped(split, c, part) - part;
         }
-    for (EACH_CHILD(pour->tree, pour->parent, c)) {
-        int64_t *share = &pour->tree->queues[c].share[pour->resource];
-        int64_t part = part_of(pour, c, left, weights);
+    for (EACH_CHILD(split->tree, split->parent, c)) {
+        int64_t *share = &split->tree->queues[c].share[split->resource];
+        int64_t part = part_of(split, c, left, weights);
         if (*share != OPEN)
             continue;
-        int64_t clip = clipped(pour, c, part);
+        int64_t clip = clipped(split, c, part);
         if (excess == 0 || (excess > 0 ? clip > part : clip < part))
             *share = clip;
         else
@@ -97,31 +97,32 @@ static bool settle(const struct pour *pour)
     return is_open;
 }
 
-static bool takes_more(const struct pour *pour, queue_id queue)
+static bool takes_more(const struct split *split, queue_id queue)
 {
-    return pour->tree->queues[queue].share[pour->resource] < most(pour, queue) &&
-           queue_tree_spec(pour->tree, queue)->weight_milli[pour->resource] != 0;
+    return split->tree->queues[queue].share[split->resource] < most(split, queue) &&
+           queue_tree_spec(split->tree, queue)->weight_milli[split->resource] != 0;
 }
 
 static void divide(struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total)
 {
-    struct pour pour = {tree, parent, resource, total};
+    struct split split = {tree, parent, resource, total};
     int64_t left;
     for (EACH_CHILD(tree, parent, c))
         tree->queues[c].share[resource] = OPEN;
-    while (settle(&pour))
+    while (settle(&split))
         continue;
-    sum_open(&pour, &left);
-    uint32_t hungry = 0; /* often none, and then the other queues need no look */
+    sum_open(&split, &left);
+    uint32_t unsatisfied = 0; /* often none, and then the other queues are not read */
     for (EACH_CHILD(tree, parent, c))
-        hungry += takes_more(&pour, c);
-    for (uint32_t i = 0; i < tree->count && left > 0 && hungry > 0; i++) { /* the rest, one each; the oldest first */
+        unsatisfied += takes_more(&split, c);
+    /* The rest, one each; the oldest first. */
+    for (uint32_t i = 0; i < tree->count && left > 0 && unsatisfied > 0; i++) {
         queue_id c = tree->by_age[i];
-        if (tree->queues[c].parent != parent || !takes_more(&pour, c))
+        if (tree->queues[c].parent != parent || !takes_more(&split, c))
             continue;
         tree->queues[c].share[resource]++;
         left--;
-        hungry--;
+        unsatisfied--;
     }
 }
 

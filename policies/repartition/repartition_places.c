@@ -176,7 +176,7 @@ static bool is_same(const struct offer *a, const struct offer *b)
 }
 
 /* Compute the offer of the node again.  True: it has changed. */
-static bool look_again(const struct sched *sched, struct tree *tree, node_id node, uint32_t wish)
+static bool update_offer(const struct sched *sched, struct tree *tree, node_id node, uint32_t wish)
 {
     struct offer *offer = &tree->offers[sched->repartitions->places->width + node];
     const struct offer now = offer_of(sched, node, wish);
@@ -191,7 +191,7 @@ static bool look_again(const struct sched *sched, struct tree *tree, node_id nod
 
 static void refresh(const struct sched *sched, struct tree *tree, node_id node, uint32_t wish)
 {
-    if (!look_again(sched, tree, node, wish))
+    if (!update_offer(sched, tree, node, wish))
         return;
     for (uint32_t at = (sched->repartitions->places->width + node) / 2; at > 0; at /= 2) {
         const struct offer both = offer_of_both(&tree->offers[2 * at], &tree->offers[2 * at + 1]);
@@ -205,7 +205,7 @@ static void refresh(const struct sched *sched, struct tree *tree, node_id node, 
 static void refresh_all(const struct sched *sched, struct tree *tree, uint32_t wish)
 {
     for (node_id n = 0; n < sched->cluster->node_count; n++)
-        look_again(sched, tree, n, wish);
+        update_offer(sched, tree, n, wish);
     for (uint32_t at = sched->repartitions->places->width; --at > 0;)
         tree->offers[at] = offer_of_both(&tree->offers[2 * at], &tree->offers[2 * at + 1]);
 }

@@ -255,7 +255,7 @@ static bool has_hope(const struct sched *sched, uint32_t count)
 /* Find for which of the class queues a GPU could be cut.  If some GPU rests it stays unknown: each class queue is then
  * tried in turn, which finds the end of the rest.  Without it, a day of scenarios/mig-inference.json at a load of 1.2,
  * with `wait_s` 300 and `needs` gpu, takes 2.5 times the instructions. */
-static void look_for_hope(struct sched *sched, uint32_t count)
+static void find_hopes(struct sched *sched, uint32_t count)
 {
     struct repartition_book *book = sched->repartitions;
     const time_ns rested_at = book->rested_at;
@@ -292,7 +292,7 @@ static bool try_class_queue(struct sched *sched, uint32_t class_queue, uint32_t 
             book->hopes[request_class] = HOPE_NONE;
         return false;
     }
-    look_for_hope(sched, count);
+    find_hopes(sched, count);
     return asks_for_cut(sched, class_queue);
 }
 
@@ -311,7 +311,7 @@ static void act(struct sched *sched, void *own)
         if (asks_for_cut(sched, pending->busy[b]))
             book->class_queues[count++] = pending->busy[b];
     if (count > 0)
-        look_for_hope(sched, count);
+        find_hopes(sched, count);
     while (count > 0 && has_hope(sched, count)) {
         const uint32_t class_queue =
             queue_selection_best(&sched->tree, &sched->pending, book->class_queues, count, &sched->queue_selection);

@@ -91,7 +91,7 @@ static uint32_t next_waiting(const struct sched *sched)
     return scratch->cursor_count > 0 ? job_at(&sched->pending, &scratch->cursors[0]) : SLOT_NONE;
 }
 
-/* From now on in this pass, can a job that does not start be passed by without another look?  Yes, if no more planned
+/* From now on in this pass, can a job that does not start be passed by without another trial?  Yes, if no more planned
  * starts are wanted and no count of jobs bounds the pass. */
 static bool needs_no_look(const struct sched *sched)
 {
@@ -280,17 +280,17 @@ static void keep_due_promise(struct sched *sched, uint32_t index)
 static void move_promise_up(struct sched *sched, uint32_t index)
 {
     const struct planned_start promise = sched->planned_starts->of[index];
-    const struct node_marks *eased = &sched->planned_starts->eased;
+    const struct node_marks *freed = &sched->planned_starts->freed;
     if (!planned_start_may_move_up(sched, index))
         return;
     if (!planned_start_may_fit_earlier(sched, index)) {
-        fits_beside_planned_starts(sched, promise.slot, eased); /* it does not; this notes why */
+        fits_beside_planned_starts(sched, promise.slot, freed); /* it does not; this notes why */
         return;
     }
     planned_start_lift(sched, index);
-    if (start_beside(sched, promise.slot, eased))
+    if (start_beside(sched, promise.slot, freed))
         planned_start_drop(sched, index);
-    else if (find_from(sched, promise.slot, 0, promise.start - 1, eased))
+    else if (find_from(sched, promise.slot, 0, promise.start - 1, freed))
         planned_start_replace(sched, index);
     else
         planned_start_put_back(sched, index);
@@ -306,7 +306,7 @@ static void keep_promises(struct sched *sched)
             continue;
         if (book->of[f].start <= sched->now)
             keep_due_promise(sched, f);
-        else if (book->eased.count > 0 || book->units.is_eased) /* unexpectedly */
+        else if (book->freed.count > 0 || book->units.is_freed) /* unexpectedly */
             move_promise_up(sched, f);
         else
             break; /* later ones are not due either */

@@ -107,7 +107,7 @@ static void drop_lost(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
     for (uint32_t f = 0; f < book->count; f++)
-        if (book->of[f].job != JOB_NONE && book->of[f].is_aside)
+        if (book->of[f].job != JOB_NONE && book->of[f].is_ignored)
             planned_start_forget_one(sched, &book->of[f]);
 }
 
@@ -115,7 +115,7 @@ void planned_start_begin(struct sched *sched)
 {
     enum { DROPPED_MAX = 64 };
     struct planned_start_book *book = sched->planned_starts;
-    book->lifted = UINT32_MAX;
+    book->skipped = UINT32_MAX;
     book->cycle = sched->cycle;
     if (!sched->policy.backfill_config.keeps)
         planned_start_forget_all(sched);
@@ -142,15 +142,15 @@ void planned_start_begin(struct sched *sched)
 
 void planned_start_sharpen(struct sched *sched)
 {
-    if (sched->planned_starts->is_blurred)
+    if (sched->planned_starts->is_approximate)
         draw_stale(sched);
-    sched->planned_starts->is_blurred = false;
+    sched->planned_starts->is_approximate = false;
 }
 
 void planned_start_end_pass(struct sched *sched)
 {
-    node_marks_forget(&sched->planned_starts->eased);
-    sched->planned_starts->units.is_eased = false;
+    node_marks_forget(&sched->planned_starts->freed);
+    sched->planned_starts->units.is_freed = false;
 }
 
 void planned_start_started(struct sched *sched, uint32_t slot)

@@ -183,7 +183,8 @@ static void keep_for_planned_starts(struct sched *sched, time_ns from, time_ns u
         book->need_of = mem_zalloc(sched->cluster->node_count, sizeof *book->need_of);
     for (uint32_t f = 0; f < book->count; f++) {
         const struct planned_start *planned_start = &book->of[f];
-        if (f == book->lifted || planned_start->is_aside || planned_start->start >= until || planned_start->end <= from)
+        if (f == book->skipped || planned_start->is_ignored || planned_start->start >= until ||
+            planned_start->end <= from)
             continue;
         for (uint32_t p = 0; p < planned_start->piece_count; p++)
             need_space(sched, planned_start_space(sched, planned_start, p), planned_start->start);
@@ -431,32 +432,32 @@ void planned_start_name_all(struct sched *sched)
     }
 }
 
-/* Has an eased node room for a member of the planned start before its time? */
-static bool has_eased_room(const struct sched *sched, const struct planned_start *planned_start,
+/* Has a freed node room for a member of the planned start before its time? */
+static bool has_freed_room(const struct sched *sched, const struct planned_start *planned_start,
                            const struct request *request)
 {
     const struct planned_start_book *book = sched->planned_starts;
     const time_ns length = plain_length(sched, planned_start->slot);
-    for (uint32_t i = 0; i < book->eased.count && sched->now < planned_start->start; i++)
-        if (profile_find_room(&book->profile, request, book->eased.nodes[i], sched->now, length,
+    for (uint32_t i = 0; i < book->freed.count && sched->now < planned_start->start; i++)
+        if (profile_find_room(&book->profile, request, book->freed.nodes[i], sched->now, length,
                               planned_start->start) != TIME_NEVER)
             return true;
     return false;
 }
 
-/* Only eased nodes can have earlier room.  On its own node the job may use its planned space. */
+/* Only freed nodes can have earlier room.  On its own node the job may use its planned space. */
 bool planned_start_may_move_up(struct sched *sched, uint32_t index)
 {
     const struct planned_start *planned_start = &sched->planned_starts->of[index];
     if (planned_start->group == PLANNED_START_MANY || planned_start->units > 0)
         return true;
-    const bool is_near = planned_start_is_near_eased(sched, planned_start);
+    const bool is_near = planned_start_is_near_freed(sched, planned_start);
     const struct job_group *group = &sched->request_classes.at[planned_start->ask].groups[planned_start->group];
     if (is_near && group->count > 1)
         return true;
     if (is_near)
         planned_start_lift(sched, index);
-    const bool has_room = has_eased_room(sched, planned_start, &group->request);
+    const bool has_room = has_freed_room(sched, planned_start, &group->request);
     if (is_near)
         planned_start_put_back(sched, index);
     return has_room;
@@ -498,14 +499,14 @@ static bool is_outside(const struct sched *sched, uint32_t slot, const struct pl
     return planned_start->owed_by != QUEUE_NONE && queue == QUEUE_NONE;
 }
 
-void planned_start_look_past(struct sched *sched, uint32_t slot)
+void planned_start_ignore_harmless(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
     const bool is_entitled = sched_is_entitled(sched, slot);
     bool is_behind = planned_start_exempts(sched, sched->jobs.jobs[slot].ask);
     for (uint32_t f = 0; f < book->count; f++) {
         is_behind |= book->of[f].slot == slot;
-        book->of[f].is_aside = is_behind || (is_entitled && is_outside(sched, slot, &book->of[f]));
+        book->of[f].is_ignored = is_behind || (is_entitled && is_outside(sched, slot, &book->of[f]));
     }
 }
 
@@ -517,11 +518,11 @@ void planned_start_keep(struct sched *sched, uint32_t slot)
         return;
     }
     if (sched->reserves)
-        planned_start_look_past(sched, slot);
-    book->lifted = 0;
-    while (book->lifted < book->count &&
-           (book->of[book->lifted].job == JOB_NONE || book->of[book->lifted].slot != slot))
-        book->lifted++; /* its own */
+        planned_start_ignore_harmless(sched, slot);
+    book->skipped = 0;
+    while (book->skipped < book->count &&
+           (book->of[book->skipped].job == JOB_NONE || book->of[book->skipped].slot != slot))
+        book->skipped++; /* its own */
     keep_for_planned_starts(sched, sched->now, planned_end_after(sched, sched->now, slot));
-    book->lifted = UINT32_MAX;
+    book->skipped = UINT32_MAX;
 }

@@ -32,7 +32,7 @@ struct planned_start { /* policies/reservation/planned_start.c */
     job_id job;
     uint32_t ask;       /* the request class it is for */
     uint8_t group;      /* its only group; PLANNED_START_MANY: the profile alone cannot decide where it fits */
-    bool is_aside;      /* scratch: to be ignored */
+    bool is_ignored;    /* scratch: to be ignored */
     queue_id owed_by;   /* where queues compete: the lowest queue that does not deserve the request; QUEUE_NONE */
     uint32_t units;     /* planned by count: it has no pieces; 0: it has pieces */
     time_ns start, end; /* TIME_NEVER: its length is not known */
@@ -60,7 +60,7 @@ struct units_held { /* by a job */
  * saved. */
 struct planned_units {       /* policies/reservation/planned_units.c */
     uint16_t gpus;           /* of a unit, in the last pass; 0: planned starts name GPUs */
-    bool is_eased;           /* units came free early */
+    bool is_freed;           /* units came free early */
     bool has_lost;           /* a node has changed: planned starts may not fit any more */
     bool is_unsure;          /* `held` and `holders` must be computed anew */
     uint8_t *known;          /* by request class: its unit + 1; 0: not known yet */
@@ -125,9 +125,9 @@ struct planned_start_book {   /* policies/reservation/planned_start_book.c */
     uint64_t made;
     uint8_t *is_promised; /* by slot: has a planned start */
     size_t promised_capacity;
-    uint32_t lifted;          /* index of the planned start to be ignored; UINT32_MAX: none */
+    uint32_t skipped;         /* index of the planned start to be ignored; UINT32_MAX: none */
     bool is_shaken;           /* some planned start may no longer stand */
-    bool is_blurred;          /* in this pass the profile of a stale node has space taken that is free */
+    bool is_approximate;      /* in this pass the profile of a stale node has space taken that is free */
     struct running_end *ends; /* of all jobs that hold something and have a planned end, in order */
     size_t end_capacity;
     uint32_t end_count, endless_count; /* endless: jobs without a planned end */
@@ -140,7 +140,7 @@ struct planned_start_book {   /* policies/reservation/planned_start_book.c */
     bool has_endless;                      /* some running job or planned start has no planned end */
     struct profile profile;                /* planned starts included */
     struct node_marks stale;               /* nodes whose profile must be rebuilt */
-    struct node_marks eased;               /* nodes where space was freed early, or came back */
+    struct node_marks freed;               /* nodes where space was freed early, or came back */
     time_ns outlived_at;                   /* when a job was last seen to outlive its planned end; -1: never */
     uint64_t cycle;                        /* of the last pass */
     time_ns passed_at;                     /* time of the last pass; -1: none */
@@ -213,10 +213,10 @@ void planned_start_replace(struct sched *sched, uint32_t index);
 void planned_start_drop(struct sched *sched, uint32_t index);
 /* Is its space free now? */
 bool planned_start_is_there(struct sched *sched, uint32_t index);
-/* Drop a lifted planned start and copy its pieces into sched->pieces, on which the caller starts the job. */
+/* Drop a skipped planned start and copy its pieces into sched->pieces, on which the caller starts the job. */
 void planned_start_fulfil(struct sched *sched, uint32_t index);
-/* Is a piece of it on an eased node? */
-bool planned_start_is_near_eased(const struct sched *sched, const struct planned_start *planned_start);
+/* Is a piece of it on a freed node? */
+bool planned_start_is_near_freed(const struct sched *sched, const struct planned_start *planned_start);
 /* Mark it as dropped.  It is removed later, so that indices stay valid. */
 void planned_start_forget_one(struct sched *sched, struct planned_start *planned_start);
 /* The profiles of its nodes are to be rebuilt.  is_gone: its space has become free. */
@@ -246,7 +246,7 @@ void planned_units_choose(struct sched *sched);
 /* The number of units that jobs of the request class need. */
 uint32_t planned_units_asked(const struct sched *sched, uint32_t ask);
 /* Compute what is free over time, beside all planned starts.  drops: planned starts that no longer fit,
- * tried in their order, are left out and marked (is_aside).  Returns how many. */
+ * tried in their order, are left out and marked (is_ignored).  Returns how many. */
 uint32_t planned_units_draw(struct sched *sched, bool drops);
 /* The units of the job's open STARTs. */
 uint32_t planned_units_starting(const struct sched *sched, uint32_t slot);
@@ -289,7 +289,7 @@ bool planned_start_fits_at(struct sched *sched, uint32_t slot, time_ns at, struc
 void planned_start_name_all(struct sched *sched);
 /* In a trial: remove all holdings of the job from the ledger. */
 void planned_start_let_go(struct sched *sched, uint32_t slot);
-/* False if space on eased nodes cannot make this planned start earlier.  For a job with one member the answer is exact.
+/* False if space on freed nodes cannot make this planned start earlier.  For a job with one member the answer is exact.
  */
 bool planned_start_may_move_up(struct sched *sched, uint32_t index);
 /* False if at no time before its start all nodes together have enough free for its job. */
@@ -300,8 +300,8 @@ bool planned_start_is_all(struct sched *sched, uint32_t slot);
 bool planned_start_fits_now(struct sched *sched, uint32_t slot, const struct node_marks *only,
                             struct piece_list *pieces);
 
-/* Mark the planned starts that may not delay this job (is_aside), until the next call. */
-void planned_start_look_past(struct sched *sched, uint32_t slot);
+/* Mark the planned starts that may not delay this job (is_ignored), until the next call. */
+void planned_start_ignore_harmless(struct sched *sched, uint32_t slot);
 /* Is the request class one that no planned start may delay?  So is inference where the policy puts it first. */
 bool planned_start_exempts(const struct sched *sched, uint32_t request_class);
 

@@ -21,9 +21,9 @@ void planned_start_mark_node(struct sched *sched, node_id node)
     node_marks_add(&sched->planned_starts->stale, sched->cluster->node_count, node);
 }
 
-static void note_eased(struct sched *sched, node_id node)
+static void note_freed(struct sched *sched, node_id node)
 {
-    node_marks_add(&sched->planned_starts->eased, sched->cluster->node_count, node);
+    node_marks_add(&sched->planned_starts->freed, sched->cluster->node_count, node);
 }
 
 void planned_start_mark_job(struct sched *sched, uint32_t slot)
@@ -35,12 +35,12 @@ void planned_start_mark_job(struct sched *sched, uint32_t slot)
 
 void planned_start_mark(struct sched *sched, const struct planned_start *planned_start, bool is_gone)
 {
-    sched->planned_starts->units.is_eased |= is_gone && planned_start->units > 0;
+    sched->planned_starts->units.is_freed |= is_gone && planned_start->units > 0;
     for (uint32_t p = 0; p < planned_start->piece_count; p++) {
         const node_id node = sched->planned_starts->pieces[planned_start->first_piece + p].node;
         planned_start_mark_node(sched, node);
         if (is_gone)
-            note_eased(sched, node);
+            note_freed(sched, node);
     }
 }
 
@@ -50,7 +50,7 @@ void planned_start_node_changed(struct sched *sched, void *own, node_id node, bo
     if (!has_turned)
         return;
     planned_start_mark_node(sched, node);
-    note_eased(sched, node);
+    note_freed(sched, node);
     book->units.is_unsure = book->units.has_lost = true;
     book->is_shaken = true;
     book->outlived_at = sched->now; /* no planned start could foresee it */
@@ -154,7 +154,7 @@ void planned_start_released(struct sched *sched, void *own, uint32_t slot, node_
     struct planned_start_book *book = own;
     planned_start_mark_node(sched, node);
     if (slot < book->end_of_capacity && book->end_of[slot] > sched->now)
-        note_eased(sched, node);
+        note_freed(sched, node);
 }
 
 void planned_start_unwaits(struct sched *sched, void *own, uint32_t slot)
@@ -170,7 +170,7 @@ typedef void draw_fn(struct profile *, const struct space *, time_ns, time_ns);
 
 /* A piece of a shared GPU cannot be given back to the profile, which does not know the other users of the GPU; the
  * profile of its node must be rebuilt instead. */
-static bool may_be_lifted(const struct space *space)
+static bool may_be_given_back(const struct space *space)
 {
     return space->gpu_mask == 0 || (space->gpu_milli == GPU_MILLI && space->mig == 0);
 }
@@ -182,12 +182,12 @@ static void draw(struct sched *sched, const struct planned_start *planned_start,
                                                                            planned_start->end, planned_start->units);
     for (uint32_t p = 0; p < planned_start->piece_count; p++) {
         struct space space = planned_start_space(sched, planned_start, p);
-        if (may_be_lifted(&space)) {
+        if (may_be_given_back(&space)) {
             change(&sched->planned_starts->profile, &space, planned_start->start, planned_start->end);
             continue;
         }
         planned_start_mark_node(sched, space.node);
-        sched->planned_starts->is_blurred = true;
+        sched->planned_starts->is_approximate = true;
     }
 }
 
@@ -245,7 +245,7 @@ void planned_start_add(struct sched *sched, uint32_t slot, uint8_t group, time_n
 void planned_start_lift(struct sched *sched, uint32_t index)
 {
     struct planned_start_book *book = sched->planned_starts;
-    book->lifted = index;
+    book->skipped = index;
     book->is_promised[book->of[index].slot] = 0;
     draw(sched, &book->of[index], profile_give);
 }
@@ -253,7 +253,7 @@ void planned_start_lift(struct sched *sched, uint32_t index)
 void planned_start_put_back(struct sched *sched, uint32_t index)
 {
     struct planned_start_book *book = sched->planned_starts;
-    book->lifted = UINT32_MAX;
+    book->skipped = UINT32_MAX;
     book->is_promised[book->of[index].slot] = 1;
     draw(sched, &book->of[index], profile_take);
 }
@@ -261,7 +261,7 @@ void planned_start_put_back(struct sched *sched, uint32_t index)
 void planned_start_replace(struct sched *sched, uint32_t index)
 {
     struct planned_start_book *book = sched->planned_starts;
-    book->lifted = UINT32_MAX;
+    book->skipped = UINT32_MAX;
     planned_start_mark(sched, &book->of[index], true);
     book->of[index] = book->of[--book->count];
 }
@@ -279,7 +279,7 @@ void planned_start_forget_one(struct sched *sched, struct planned_start *planned
 void planned_start_drop(struct sched *sched, uint32_t index)
 {
     struct planned_start_book *book = sched->planned_starts;
-    book->lifted = UINT32_MAX;
+    book->skipped = UINT32_MAX;
     planned_start_mark(sched, &book->of[index], true);
     planned_start_forget_one(sched, &book->of[index]);
 }
@@ -294,15 +294,15 @@ void planned_start_fulfil(struct sched *sched, uint32_t index)
                planned_start->piece_count * sizeof *sched->pieces.pieces);
         sched->pieces.count = planned_start->piece_count;
     }
-    book->lifted = UINT32_MAX;
+    book->skipped = UINT32_MAX;
     planned_start_forget_one(sched, planned_start);
 }
 
-bool planned_start_is_near_eased(const struct sched *sched, const struct planned_start *planned_start)
+bool planned_start_is_near_freed(const struct sched *sched, const struct planned_start *planned_start)
 {
     const struct planned_start_book *book = sched->planned_starts;
-    for (uint32_t p = 0; p < planned_start->piece_count && book->eased.count > 0; p++)
-        if (book->eased.is_marked[book->pieces[planned_start->first_piece + p].node])
+    for (uint32_t p = 0; p < planned_start->piece_count && book->freed.count > 0; p++)
+        if (book->freed.is_marked[book->pieces[planned_start->first_piece + p].node])
             return true;
     return false;
 }
@@ -388,7 +388,7 @@ void planned_start_release(struct planned_start_book *book)
     mem_free(book->overtake.refused_from);
     mem_free(book->overtake.tallies);
     node_marks_release(&book->stale);
-    node_marks_release(&book->eased);
+    node_marks_release(&book->freed);
     mem_free(book);
 }
 

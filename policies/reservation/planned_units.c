@@ -228,11 +228,11 @@ uint32_t planned_units_draw(struct sched *sched, bool drops)
         struct planned_start *own = &book->of[f];
         if (own->job == JOB_NONE)
             continue;
-        own->is_aside = drops && planned_units_find(sched, own->units, own->start, own->start, own->end - own->start,
-                                                    TIME_NEVER) == TIME_NEVER;
-        if (!own->is_aside)
+        own->is_ignored = drops && planned_units_find(sched, own->units, own->start, own->start, own->end - own->start,
+                                                      TIME_NEVER) == TIME_NEVER;
+        if (!own->is_ignored)
             planned_units_take(sched, own->start, own->end, own->units);
-        dropped += own->is_aside;
+        dropped += own->is_ignored;
     }
     return dropped;
 }

@@ -365,9 +365,8 @@ static time_ns room_changes(const struct node_profile *node, time_ns at, time_ns
     return changes;
 }
 
-/* Add to *sum by how much the node's room differs from when it was looked at last. */
-static void look_for_room(struct profile *profile, node_id node, const struct profile_ask *ask, time_ns at,
-                          uint64_t *sum)
+/* Add to *sum by how much the node's room differs from what it was at the last update. */
+static void update_room(struct profile *profile, node_id node, const struct profile_ask *ask, time_ns at, uint64_t *sum)
 {
     const uint32_t room = room_at(profile, node, ask, at);
     *sum = *sum - profile->rooms[node] + room;
@@ -390,7 +389,7 @@ static bool has_rooms(struct profile *profile, const struct profile_ask *ask, ti
         *earliest = TIME_NEVER;
         for (node_id n = first; n < end; n++) {
             if (profile->earliest[n] <= at)
-                look_for_room(profile, n, ask, at, sum);
+                update_room(profile, n, ask, at, sum);
             if (is_first && *sum >= ask->count)
                 return true;
             *earliest = profile->earliest[n] < *earliest ? profile->earliest[n] : *earliest;

@@ -50,7 +50,7 @@ static void *reservation_init(struct sched *sched)
     if (sched->overtakes)
         pending_keep_sorted(&sched->pending);
     book->passed_at = book->outlived_at = -1;
-    book->lifted = book->head = UINT32_MAX;
+    book->skipped = book->head = UINT32_MAX;
     return book;
 }
 

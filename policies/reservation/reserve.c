@@ -108,7 +108,7 @@ static void add_planned_start(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
     list_ends(sched, slot);
-    planned_start_look_past(sched, slot);
+    planned_start_ignore_harmless(sched, slot);
     size_t mark = ledger_mark(sched->ledger);
     const uint32_t needed = ends_needed(sched, slot);
     ledger_rollback(sched->ledger, mark);
@@ -160,9 +160,9 @@ bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_lis
     if (book->count == 0)
         return true;
     const time_ns end = planned_end_after(sched, sched->now, slot);
-    planned_start_look_past(sched, slot);
+    planned_start_ignore_harmless(sched, slot);
     for (uint32_t f = 0; f < book->count; f++)
-        if (!book->of[f].is_aside && book->of[f].start < end && shares_node(sched, &book->of[f], pieces))
+        if (!book->of[f].is_ignored && book->of[f].start < end && shares_node(sched, &book->of[f], pieces))
             return false;
     return true;
 }
@@ -175,13 +175,13 @@ bool reserve_place(struct sched *sched, uint32_t slot)
     return fits;
 }
 
-/* The earliest of the planned starts that may delay the job of the last planned_start_look_past; TIME_NEVER: none. */
+/* The earliest of the planned starts that are not ignored (planned_start_ignore_harmless); TIME_NEVER: none. */
 static time_ns first_start(const struct sched *sched)
 {
     const struct planned_start_book *book = sched->planned_starts;
     time_ns first = TIME_NEVER;
     for (uint32_t f = 0; f < book->count; f++)
-        if (!book->of[f].is_aside && book->of[f].start < first)
+        if (!book->of[f].is_ignored && book->of[f].start < first)
             first = book->of[f].start;
     return first;
 }

@@ -3,7 +3,7 @@
  *
  * A record is read from the job again only after candidates_forget: when its holdings, their phases, its evictions or
  * its saved work changed.  The preemption cost, which changes with time alone, is computed from the record. Cost:
- * O(holdings) to read a record, then O(1) a look.  Memory: 64 bytes per job alive. */
+ * O(holdings) to read a record, then O(1) a query.  Memory: 64 bytes per job alive. */
 #include <assert.h>
 
 #include "policies/order/order.h"

@@ -4,7 +4,7 @@
  * It sleeps until a count of state changes, a time, or the confirmation of a START, whichever comes first.  A class
  * queue without jobs is absent and keeps its memo.  Retry entries stand in two heaps, one by state change and one by
  * time.  When one entry of a class queue has come due, its entry in the other heap is stale and skipped.  A class queue
- * that is due, but whose head's delay is not over, dozes until the delay is over or the head changes.
+ * that is due, but whose head's delay is not over, is delayed until then or the head changes.
  * Cost: O(log class queues) per sleep. */
 #include <assert.h>
 
@@ -82,7 +82,7 @@ static void awaken(struct sched *sched, uint32_t class_queue, enum plan_kind kin
 {
     struct retry_queue *retry_queue = &sched->retry_queues[kind];
     memo_of(sched, class_queue, kind)->state = MEMO_AWAKE;
-    memo_of(sched, class_queue, kind)->is_dozing = false;
+    memo_of(sched, class_queue, kind)->is_delayed = false;
     if (retry_queue->awake_count == retry_queue->awake_capacity)
         MEM_GROW(retry_queue->awake, retry_queue->awake_capacity, (size_t)retry_queue->awake_count + 1);
     retry_queue->awake[retry_queue->awake_count++] = class_queue;
@@ -95,31 +95,31 @@ static void push_by_time(struct sched *sched, enum plan_kind kind, struct retry_
     heap_push(heap, retry_entry);
 }
 
-void retry_queue_doze(struct sched *sched, uint32_t class_queue, enum plan_kind kind, time_ns until)
+void retry_queue_delay(struct sched *sched, uint32_t class_queue, enum plan_kind kind, time_ns until)
 {
     struct plan_memo *memo = memo_of(sched, class_queue, kind);
     memo->state = MEMO_ASLEEP;
     id_marks_set(&sched->retry_queues[kind].noted, class_queue, true);
-    memo->is_dozing = true;
-    memo->dozes_until = until;
+    memo->is_delayed = true;
+    memo->delayed_until = until;
     push_by_time(sched, kind,
                  (struct retry_entry){.key = (uint64_t)until, .class_queue = class_queue, .sleep = ++memo->sleep});
 }
 
-/* A dozing class queue has a new head with a delay of its own: it is awake at the next check. */
-static void rouse(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
+/* A delayed class queue has a new head with a delay of its own: it is awake at the next check. */
+static void end_delay(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     struct plan_memo *memo = memo_of(sched, class_queue, kind);
-    if (memo->state != MEMO_ASLEEP || !memo->is_dozing || memo->dozes_until == 0)
+    if (memo->state != MEMO_ASLEEP || !memo->is_delayed || memo->delayed_until == 0)
         return;
-    memo->dozes_until = 0;
+    memo->delayed_until = 0;
     push_by_time(sched, kind, (struct retry_entry){.key = 0, .class_queue = class_queue, .sleep = memo->sleep});
 }
 
 void retry_queue_new_head(struct sched *sched, uint32_t class_queue)
 {
     for (int k = 0; k < PLAN_KIND_COUNT; k++)
-        rouse(sched, class_queue, (enum plan_kind)k);
+        end_delay(sched, class_queue, (enum plan_kind)k);
 }
 
 /* The class queue sleeps until the state change, the time or the START that its memo names. */
@@ -130,7 +130,7 @@ static void fall_asleep(struct sched *sched, uint32_t class_queue, enum plan_kin
     struct retry_entry retry_entry = {.key = memo->retry_change, .class_queue = class_queue, .sleep = ++memo->sleep};
     memo->state = MEMO_ASLEEP;
     id_marks_set(&retry_queue->noted, class_queue, true);
-    memo->is_dozing = false;
+    memo->is_delayed = false;
     make_room(sched, &retry_queue->by_change, kind);
     heap_push(&retry_queue->by_change, retry_entry);
     if (memo->eligible_at != TIME_NEVER) {
@@ -200,7 +200,7 @@ static void sift_awake(struct sched *sched, enum plan_kind kind)
 }
 
 /* A function of its own, so that it costs next to nothing where no class queue is awake or due. */
-static __attribute__((noinline)) void look_again(struct sched *sched, enum plan_kind kind)
+static __attribute__((noinline)) void check_again(struct sched *sched, enum plan_kind kind)
 {
     struct retry_queue *retry_queue = &sched->retry_queues[kind];
     if (retry_queue->awake_count > 0)
@@ -224,7 +224,7 @@ bool retry_queue_wake(struct sched *sched, enum plan_kind kind)
         retry_queue->starts_seen = sched->starts;
     if (retry_queue->awake_count > 0 || is_due(&retry_queue->by_change, sched->changes) ||
         is_due(&retry_queue->by_time, (uint64_t)sched->now) || retry_queue->starts_seen != sched->starts)
-        look_again(sched, kind);
+        check_again(sched, kind);
     return retry_queue->awake_count > 0;
 }
 

@@ -67,7 +67,7 @@ void retry_queue_head_started(struct sched *sched, uint32_t class_queue);       
 /* May the class queue ask again in this cycle? */
 void retry_queue_set_tried(struct sched *sched, uint32_t class_queue, enum plan_kind kind, bool is_tried);
 /* The class queue is due, but its head's delay ends only at `until`. */
-void retry_queue_doze(struct sched *sched, uint32_t class_queue, enum plan_kind kind, time_ns until);
+void retry_queue_delay(struct sched *sched, uint32_t class_queue, enum plan_kind kind, time_ns until);
 void retry_queue_new_head(struct sched *sched, uint32_t class_queue);
 /* Put class queues that are due on the awake list and take the others out.  False: none is awake. */
 bool retry_queue_wake(struct sched *sched, enum plan_kind kind);

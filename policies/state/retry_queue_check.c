@@ -26,7 +26,7 @@ static void tally_retry_entries(const struct sched *sched, enum plan_kind kind, 
     for (uint32_t i = 0; i < count; i++) {
         const struct plan_memo *memo = &sched->pending.memos[at[i].class_queue][kind];
         uint64_t key = wake == WAKE_BY_CHANGE ? memo->retry_change
-                       : memo->is_dozing      ? (uint64_t)memo->dozes_until
+                       : memo->is_delayed     ? (uint64_t)memo->delayed_until
                                               : (uint64_t)memo->eligible_at;
         class_queues[at[i].class_queue].count[wake] +=
             at[i].sleep == memo->sleep && (wake == WAKE_BY_START || at[i].key == key);
@@ -41,7 +41,7 @@ static const char *check_memo(const struct plan_memo *memo, const struct wakes *
         return "an awake class queue is not once in the awake list";
     if (memo->state != MEMO_ASLEEP)
         return NULL;
-    if (memo->is_dozing)
+    if (memo->is_delayed)
         return wakes->count[WAKE_BY_TIME] != 1 ? "no time will wake a dozing class queue" : NULL;
     if (wakes->count[WAKE_BY_CHANGE] != 1)
         return "no change will wake a class queue";

@@ -3,7 +3,7 @@
  * the way.
  *
  * The planner knows no ledger or profile: it keeps who has which GPU, CPUs and memory from when to when.  Where
- * something ends early, is cancelled or moves, its nodes are eased: in the order of their starts, promises that are on
+ * something ends early, is cancelled or moves, its nodes are freed: in the order of their starts, promises that are on
  * such a node, or for a member of which such a node has room before, are looked for anew, those of one member on such
  * nodes alone, and taken if they are earlier.  Newcomers follow. */
 #include "tests/support/test.h"
@@ -35,7 +35,7 @@ struct planner {
     time_ns now;
     struct lot lots[JOB_COUNT];
     uint32_t live[JOB_COUNT], live_count; /* promised or running */
-    bool is_eased[NODES_MAX];
+    bool is_freed[NODES_MAX];
 };
 
 /* ---- Space ------------------------------------------------------------------------------------------ */
@@ -105,8 +105,8 @@ static uint32_t room_on(const struct planner *planner, uint32_t job, uint32_t no
     return least;
 }
 
-/* All members, lowest nodes and GPUs first, of the nodes that are eased or of all. */
-static bool fits_on(const struct planner *planner, uint32_t job, time_ns at, bool is_eased_only, bool has[CELLS])
+/* All members, lowest nodes and GPUs first, of the nodes that are freed or of all. */
+static bool fits_on(const struct planner *planner, uint32_t job, time_ns at, bool is_freed_only, bool has[CELLS])
 {
     const struct job *asked = &planner->jobs[job].job;
     const uint32_t gpus = job_group(asked, 0)->request.gpus;
@@ -114,7 +114,7 @@ static bool fits_on(const struct planner *planner, uint32_t job, time_ns at, boo
     memset(has, 0, CELLS * sizeof *has);
     for (uint32_t n = 0; n < planner->nodes && left > 0; n++) {
         uint32_t free[GPUS_MAX], used = 0;
-        if (is_eased_only && !planner->is_eased[n])
+        if (is_freed_only && !planner->is_freed[n])
             continue;
         uint32_t room = room_on(planner, job, n, at, free);
         for (; left > 0 && room > 0; left--, room--)
@@ -130,13 +130,13 @@ static bool fits(const struct planner *planner, uint32_t job, time_ns at, bool h
 }
 
 /* The first end by which it fits, after now and before `bound`; TIME_NEVER. */
-static time_ns find(const struct planner *planner, uint32_t job, time_ns bound, bool is_eased_only, bool has[CELLS])
+static time_ns find(const struct planner *planner, uint32_t job, time_ns bound, bool is_freed_only, bool has[CELLS])
 {
     bool found[CELLS];
     time_ns best = TIME_NEVER;
     for (uint32_t i = 0; i < planner->live_count; i++) {
         const time_ns end = planner->lots[planner->live[i]].end;
-        if (end <= planner->now || end >= bound || end >= best || !fits_on(planner, job, end, is_eased_only, found))
+        if (end <= planner->now || end >= bound || end >= best || !fits_on(planner, job, end, is_freed_only, found))
             continue;
         best = end;
         memcpy(has, found, sizeof found);
@@ -177,13 +177,13 @@ static void ease(struct planner *planner, const bool has[CELLS])
 {
     for (uint32_t cell = 0; cell < CELLS; cell++)
         if (has[cell])
-            planner->is_eased[cell / GPUS_MAX] = true;
+            planner->is_freed[cell / GPUS_MAX] = true;
 }
 
-static bool is_any_eased(const struct planner *planner)
+static bool is_any_freed(const struct planner *planner)
 {
     for (uint32_t n = 0; n < planner->nodes; n++)
-        if (planner->is_eased[n])
+        if (planner->is_freed[n])
             return true;
     return false;
 }
@@ -192,22 +192,22 @@ static bool may_move_up(const struct planner *planner, uint32_t job)
 {
     const struct lot *lot = &planner->lots[job];
     for (uint32_t cell = 0; cell < CELLS; cell++)
-        if (lot->has[cell] && planner->is_eased[cell / GPUS_MAX])
+        if (lot->has[cell] && planner->is_freed[cell / GPUS_MAX])
             return true;
     for (uint32_t n = 0; n < planner->nodes; n++)
-        if (planner->is_eased[n] && member_fits_before(planner, job, n))
+        if (planner->is_freed[n] && member_fits_before(planner, job, n))
             return true;
     return false;
 }
 
 /* It starts now, wherever it fits then, or is promised a start before `bound`; false: neither. */
-static bool settle(struct planner *planner, uint32_t job, time_ns bound, bool is_eased_only)
+static bool settle(struct planner *planner, uint32_t job, time_ns bound, bool is_freed_only)
 {
     struct lot *lot = &planner->lots[job];
     bool has[CELLS];
     const bool is_now =
-        fits_on(planner, job, planner->now, is_eased_only, has) && fits(planner, job, planner->now, has);
-    const time_ns start = is_now ? planner->now : find(planner, job, bound, is_eased_only, has);
+        fits_on(planner, job, planner->now, is_freed_only, has) && fits(planner, job, planner->now, has);
+    const time_ns start = is_now ? planner->now : find(planner, job, bound, is_freed_only, has);
     if (start == TIME_NEVER)
         return false;
     memcpy(lot->has, has, sizeof has);
@@ -253,7 +253,7 @@ static void plan_cycle(struct planner *planner)
         order[at] = i;
     }
     for (uint32_t i = 0; i < count; i++)
-        if (planner->lots[order[i]].start <= planner->now || is_any_eased(planner))
+        if (planner->lots[order[i]].start <= planner->now || is_any_freed(planner))
             look_again(planner, order[i]);
     for (uint32_t i = 0; i < JOB_COUNT; i++) {
         if (planner->lots[i].state != NEW)
@@ -261,7 +261,7 @@ static void plan_cycle(struct planner *planner)
         assert_true(settle(planner, i, TIME_NEVER, false));
         add_live(planner, i);
     }
-    memset(planner->is_eased, 0, sizeof planner->is_eased);
+    memset(planner->is_freed, 0, sizeof planner->is_freed);
 }
 
 /* ---- The world -------------------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ static struct bound bound_of(struct quota_case *c, queue_id q, int64_t total, in
     return bound;
 }
 
-static double poured(const struct bound *bounds, uint32_t count, double level)
+static double divided(const struct bound *bounds, uint32_t count, double level)
 {
     double sum = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ static double level_of(const struct bound *bounds, uint32_t count, int64_t total
     double low = 0, high = 1e9;
     for (int i = 0; i < BISECTIONS; i++) {
         double middle = (low + high) / 2;
-        if (poured(bounds, count, middle) > (double)total)
+        if (divided(bounds, count, middle) > (double)total)
             high = middle;
         else
             low = middle;

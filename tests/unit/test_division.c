@@ -263,9 +263,9 @@ TEST(test_a_moved_share_turns_contests)
     teardown(&f);
 }
 
-/* Seven queues below one of two, twice over: what is kept of one child and the list of the hungry do not get into each
- * other's way, wherever they stand.  7 GPUs each ask, and 24 are for 7: three each, and the oldest three get one of
- * what is left. */
+/* Seven queues below one of two, twice over: what is kept of a child and the list of unsatisfied ones do not get into
+ * each other's way, wherever they stand.  7 GPUs each ask, and 24 are for 7: three each, and the oldest three get one
+ * of what is left. */
 TEST(test_many_children)
 {
     struct fixture f;
