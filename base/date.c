@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DATE_BYTES_MAX = 64 };
+enum { DATE_BYTES_MAX = 64, YEAR_DIGITS = 4 };
 
 /* Three numbers with two equal separators at the beginning; `rest` is what follows. */
 struct parts {
@@ -73,7 +73,7 @@ static bool year_first(struct text text, time_ns *out)
     char clock[DATE_BYTES_MAX], iso[2 * DATE_BYTES_MAX];
     if (time_parse_date(text, out))
         return true;
-    if (text.length <= DATE || text.at[4] != '-' ||
+    if (text.length <= DATE || text.at[YEAR_DIGITS] != '-' ||
         !with_seconds((struct text){text.at + DATE, text.length - DATE}, clock, sizeof clock))
         return false;
     snprintf(iso, sizeof iso, "%.*s%s", (int)DATE, text.at, clock);
@@ -85,8 +85,8 @@ bool date_parse(struct text text, enum date_order order, time_ns *out, bool *is_
     struct parts parts;
     time_ns other;
     *is_open = false;
-    if (!parts_of(text, &parts))
-        return year_first(text, out);
+    if ((text.length > YEAR_DIGITS && text.at[YEAR_DIGITS] == '-') || !parts_of(text, &parts))
+        return year_first(text, out); /* a '-' there is in no other form, and most dates have it */
     if (parts.separator == '.')
         return made_of(&parts, true, out);
     if (order != DATE_ORDER_UNKNOWN)
