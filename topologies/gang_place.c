@@ -42,13 +42,16 @@ static const struct collective_system *find_row(const struct gpu_model *model, u
     uint32_t count, best_rank = 0;
     const struct collective_system *rows = collective_system_table(&count);
     for (uint32_t i = 0; i < count; i++) {
+        const uint32_t domain_rank = 2u * (rows[i].domain_gpus == domain_gpus);
+        if (!rows[i].has_nvlink || 2 + domain_rank <= best_rank)
+            continue; /* it cannot rank higher, whatever its model is */
         const struct gpu_model *own = gpu_model_find(text_of(rows[i].gpu_model));
-        if (!rows[i].has_nvlink || own == NULL)
+        if (own == NULL)
             continue;
         const bool is_model = gpu_model_is(own, text_of(model->name));
         const bool is_as_fast = own->nvlink_bytes_per_s >= model->nvlink_bytes_per_s &&
                                 own->nvlink_bytes_per_s <= model->nvlink_bytes_per_s;
-        const uint32_t rank = is_model || is_as_fast ? 1 + 2u * (rows[i].domain_gpus == domain_gpus) + is_model : 0;
+        const uint32_t rank = is_model || is_as_fast ? 1 + domain_rank + is_model : 0;
         if (rank > best_rank) {
             best = &rows[i];
             best_rank = rank;
