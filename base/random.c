@@ -117,12 +117,21 @@ static const gsl_rng_type philox_type = {
     .get_double = on_gsl_get_double,
 };
 
+uint64_t random_purpose(uint64_t seed, const char *purpose)
+{
+    return hash_bytes(purpose, strlen(purpose), seed);
+}
+
+void random_stream_of(struct random_stream *stream, uint64_t purpose, uint64_t entity)
+{
+    /* the entity is in the counter too, so that two entities never share a stream, even with equal keys */
+    philox_start(&stream->state, hash_mix(purpose, entity), entity);
+    stream->rng = (gsl_rng){.type = &philox_type, .state = &stream->state};
+}
+
 void random_stream_init(struct random_stream *stream, uint64_t seed, const char *purpose, uint64_t entity)
 {
-    uint64_t key = hash_mix(hash_bytes(purpose, strlen(purpose), seed), entity);
-    /* the entity is in the counter too, so that two entities never share a stream, even with equal keys */
-    philox_start(&stream->state, key, entity);
-    stream->rng = (gsl_rng){.type = &philox_type, .state = &stream->state};
+    random_stream_of(stream, random_purpose(seed, purpose), entity);
 }
 
 double random_uniform(struct random_stream *stream)

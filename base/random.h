@@ -30,6 +30,9 @@ struct random_stream {
 };
 
 void random_stream_init(struct random_stream *stream, uint64_t seed, const char *purpose, uint64_t entity);
+/* The same in two steps, for a purpose that has many entities. */
+uint64_t random_purpose(uint64_t seed, const char *purpose);
+void random_stream_of(struct random_stream *stream, uint64_t purpose, uint64_t entity);
 
 static inline gsl_rng *random_gsl(struct random_stream *stream)
 {

@@ -85,18 +85,10 @@ const struct job_objects *warm_objects(const struct warm *warm, uint32_t slot)
     return slot < warm->job_count && warm->jobs[slot].count > 0 ? &warm->jobs[slot] : NULL;
 }
 
-int64_t warm_bytes(const struct warm *warm, const struct job_objects *objects, node_id node)
+bool warm_remembers(const struct warm_object *object, node_id node)
 {
-    int64_t bytes = 0;
-    for (uint32_t o = 0; o < objects->count; o++) {
-        const struct warm_object *object = find(warm, objects->of[o].id);
-        for (uint32_t n = 0; object != NULL && n < object->count; n++)
-            if (object->nodes[n] == node) {
-                bytes += objects->of[o].bytes;
-                break;
-            }
-    }
-    return bytes;
+    for (uint32_t n = 0; object != NULL && n < object->count; n++)
+        if (object->nodes[n] == node)
+            return true;
+    return false;
 }
-
-/* ---- Saved ---- */

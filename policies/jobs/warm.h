@@ -12,7 +12,7 @@
  *   warm_open(&warm);
  *   warm_know(&warm, slot, job->objects);        the job is submitted
  *   warm_started(&warm, slot, node);             it has started there
- *   bytes = warm_bytes(&warm, warm_objects(&warm, other_slot), node);
+ *   if (warm_remembers(warm_find(&warm, object), node)) ...
  *
  * It does not: know caches, their sizes, or what they hold.
  */
@@ -54,7 +54,6 @@ void warm_started(struct warm *warm, uint32_t slot, node_id node);
 const struct job_objects *warm_objects(const struct warm *warm, uint32_t slot);
 /* Where the object is remembered; NULL: nowhere. */
 const struct warm_object *warm_find(const struct warm *warm, uint32_t object);
-/* Of these objects, the bytes that are remembered on the node. */
-int64_t warm_bytes(const struct warm *warm, const struct job_objects *objects, node_id node);
+bool warm_remembers(const struct warm_object *object, node_id node); /* object: of warm_find */
 
 #endif

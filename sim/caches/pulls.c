@@ -321,11 +321,20 @@ static void serve(struct pulls *pulls, struct pull *pull, node_id node, bool is_
     }
 }
 
-/* Nodes of the rack may have waited for its cache. */
-static void begin_rack(struct pulls *pulls, uint32_t rack, time_ns now)
+/* The node begins its next pull; so do those of its rack that awaited what it fetched, in the order of nodes. */
+static void begin_next(struct pulls *pulls, node_id node, const struct pull *ended, time_ns now)
 {
-    for (uint32_t i = pulls->rack_first[rack]; i < pulls->rack_first[rack + 1]; i++)
-        begin_head(pulls, pulls->rack_nodes[i], now);
+    const uint32_t rack = pulls->nodes[node].rack;
+    if (ended->source != PULL_REGISTRY) {
+        begin_head(pulls, node, now);
+        return;
+    }
+    for (uint32_t i = pulls->rack_first[rack]; i < pulls->rack_first[rack + 1]; i++) {
+        const node_id other = pulls->rack_nodes[i];
+        const uint32_t head = pulls->nodes[other].head;
+        if (other == node || (head != PULL_NONE && pulls->all[head].object == ended->object))
+            begin_head(pulls, other, now);
+    }
 }
 
 static void end_pull(struct pulls *pulls, node_id node, time_ns now)
@@ -338,7 +347,7 @@ static void end_pull(struct pulls *pulls, node_id node, time_ns now)
     serve(pulls, &pull, node, is_kept);
     if (pull.source == PULL_REGISTRY && !caches_has(pulls->caches, cache, pull.object))
         caches_add(pulls->caches, cache, pull.object, pull.bytes);
-    begin_rack(pulls, pulls->nodes[node].rack, now);
+    begin_next(pulls, node, &pull, now);
 }
 
 /* End a pull that is whole; false: there is none. */

@@ -3,12 +3,16 @@
 #include "sim/engine/engine_spent.h"
 #include "workloads/activity/activity.h"
 
+enum sim_spends { SPENDS_UNKNOWN, SPENDS_STOPPED, SPENDS_IDLE, SPENDS_WORKING };
+
 struct sim_activity {
     bool is_declared; /* the job of this slot has a process */
     bool is_on;       /* it runs */
     struct activity process;
     int64_t asked_milli, got_milli; /* GPUs that its members ask for, and those of the pieces that they get */
     time_ns since;                  /* up to here its integrals are complete */
+    time_ns until;                  /* while it is on: its parts stay as they are until then */
+    uint8_t spends;                 /* enum sim_spends: what engine_spent_set was told last */
     int64_t active, idle;           /* its parts of LEVEL_ACTIVE and LEVEL_IDLE */
     wide_ns active_ns, idle_ns;     /* their integrals */
     int64_t held;                   /* milli-GPUs that it holds */
@@ -107,30 +111,35 @@ static void set_parts(struct engine *engine, struct sim_activity *own, int64_t a
     own->idle = idle;
 }
 
+/* Count what it is from `at` on: its integrals are complete up to there. */
 static void count_at(struct engine *engine, struct sim_activity *own, uint32_t slot, time_ns at)
 {
     const uint32_t level = activity_level(&own->process, at);
+    const time_ns works_from = engine_spent_works_from(engine, slot);
     own->held = engine->jobs[slot].held_milli;
-    const bool works = !engine->has_phases || engine_spent_works_from(engine, slot) <= at;
+    const bool works = !engine->has_phases || works_from <= at;
     const bool is_idle = works && level == 0;
     set_parts(engine, own, works ? busy_now(engine, own, slot, level) : 0, is_idle ? own->held : 0, at);
-    engine_spent_set(engine, slot, at, is_idle);
+    const enum sim_spends spends = at < works_from ? SPENDS_STOPPED : is_idle ? SPENDS_IDLE : SPENDS_WORKING;
+    if (own->spends != spends)
+        engine_spent_set(engine, slot, at, is_idle);
+    own->spends = (uint8_t)spends;
+    own->until = time_after(at, activity_holds(&own->process, at));
+    if (at < works_from && works_from < own->until)
+        own->until = works_from;
 }
 
 static void carry_on(struct engine *engine, uint32_t slot, time_ns to)
 {
     struct sim_activity *own = activities_of(engine)->of[slot];
     while (own->since < to) {
-        const time_ns holds = activity_holds(&own->process, own->since);
-        const time_ns works_from = engine_spent_works_from(engine, slot);
-        const time_ns next = own->since < works_from && works_from < to ? works_from : to;
-        const time_ns span = holds < next - own->since ? holds : next - own->since;
+        const time_ns span = (own->until < to ? own->until : to) - own->since;
         own->active_ns += (wide_ns)own->active * span;
         own->idle_ns += (wide_ns)own->idle * span;
         own->held_ns += (wide_ns)own->held * span;
         activity_run(&own->process, span);
         own->since += span;
-        if (span == holds || own->since == works_from)
+        if (own->since == own->until)
             count_at(engine, own, slot, own->since);
     }
 }
@@ -174,6 +183,7 @@ static bool counts(struct engine *engine, uint32_t slot, bool is_held)
     else if (is_held)
         switch_on(engine, own, slot);
     engine_spent_counts(engine, slot, is_held);
+    own->spends = SPENDS_UNKNOWN;
     if (is_held) {
         count_at(engine, own, slot, engine->now);
     } else if (own->is_on) {
@@ -187,7 +197,8 @@ static void carry(struct engine *engine, time_ns at)
 {
     const struct activities *all = activities_of(engine);
     for (uint32_t i = 0; i < all->running_count; i++)
-        carry_on(engine, all->running[i], at);
+        if (all->of[all->running[i]]->until <= at)
+            carry_on(engine, all->running[i], at);
 }
 
 static void closed(struct engine *engine, uint32_t slot)
@@ -214,9 +225,11 @@ struct activity_sums engine_activity_sums(struct engine *engine, uint32_t slot)
     const struct sim_activity *own = activity_of(engine, slot);
     if (own == NULL)
         return (struct activity_sums){0};
-    if (own->is_on)
+    if (own->is_on && own->until <= engine->now)
         carry_on(engine, slot, engine->now);
-    return (struct activity_sums){own->active_ns, own->held_ns};
+    const time_ns span = own->is_on ? engine->now - own->since : 0;
+    return (struct activity_sums){own->active_ns + (wide_ns)own->active * span,
+                                  own->held_ns + (wide_ns)own->held * span};
 }
 
 double engine_activity_constant(const struct engine *engine, uint32_t slot)

@@ -40,14 +40,16 @@ struct watched { /* a job, by slot */
 struct monitor {
     struct watched *of;
     size_t capacity;
-    uint32_t *on; /* slots of the jobs that are measured, by the ids of the jobs */
-    size_t on_capacity;
-    uint32_t on_count;
+    uint32_t running; /* jobs that run */
+    uint32_t *told;   /* slots of those that are told of, by the ids of the jobs */
+    size_t told_capacity;
+    uint32_t told_count;
     struct reading *readings; /* in the order of their reports, from `first` on */
     size_t reading_capacity;
     uint32_t first, reading_count;
     bool ticks; /* the event of a tick is pushed */
     uint64_t tick;
+    uint64_t noise; /* monitor_noise */
 };
 
 static struct monitor *monitor_of(const struct engine *engine)
@@ -58,14 +60,18 @@ static struct monitor *monitor_of(const struct engine *engine)
 static void *begin(struct engine *engine, uint32_t needs)
 {
     (void)needs;
-    return engine->config->world.monitor.period > 0 ? mem_zalloc(1, sizeof(struct monitor)) : NULL;
+    if (engine->config->world.monitor.period == 0)
+        return NULL;
+    struct monitor *monitor = mem_zalloc(1, sizeof *monitor);
+    monitor->noise = monitor_noise(engine->config->seed);
+    return monitor;
 }
 
 static void release(struct engine *engine)
 {
     struct monitor *monitor = monitor_of(engine);
     mem_free(monitor->of);
-    mem_free(monitor->on);
+    mem_free(monitor->told);
     mem_free(monitor->readings);
     mem_free(monitor);
 }
@@ -92,12 +98,50 @@ static void submitted(struct engine *engine, uint32_t slot, const struct job_ask
     want(engine, slot);
 }
 
+/* Where the job is in `told`, or belongs. */
+static uint32_t place_of(const struct engine *engine, job_id id)
+{
+    const struct monitor *monitor = monitor_of(engine);
+    uint32_t from = 0, to = monitor->told_count;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (engine->slots.id_of[monitor->told[middle]] < id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static void list(struct engine *engine, uint32_t slot)
+{
+    struct monitor *monitor = monitor_of(engine);
+    const uint32_t at = place_of(engine, engine->slots.id_of[slot]);
+    MEM_GROW(monitor->told, monitor->told_capacity, (size_t)monitor->told_count + 1);
+    memmove(&monitor->told[at + 1], &monitor->told[at], (monitor->told_count - at) * sizeof *monitor->told);
+    monitor->told[at] = slot;
+    monitor->told_count++;
+}
+
+static void unlist(struct engine *engine, uint32_t slot)
+{
+    struct monitor *monitor = monitor_of(engine);
+    const uint32_t at = place_of(engine, engine->slots.id_of[slot]);
+    assert(monitor->told[at] == slot);
+    monitor->told_count--;
+    memmove(&monitor->told[at], &monitor->told[at + 1], (monitor->told_count - at) * sizeof *monitor->told);
+}
+
 /* Another policy may want to know of other jobs. */
 static void adopted(struct engine *engine)
 {
     struct monitor *monitor = monitor_of(engine);
-    for (uint32_t slot = 0; slot < engine->job_used; slot++)
+    monitor->told_count = 0;
+    for (uint32_t slot = 0; slot < engine->job_used; slot++) {
         want(engine, slot);
+        if (monitor->of[slot].is_on && monitor->of[slot].is_told)
+            list(engine, slot);
+    }
     for (uint32_t i = monitor->first; i < monitor->reading_count; i++)
         monitor->readings[i].wants_cycle = monitor->of[monitor->readings[i].slot].wants_cycle;
 }
@@ -115,7 +159,7 @@ static bool is_of_others(const void *engine, const struct event *event)
 /* O(events), if no job runs. */
 static bool is_alone(const struct engine *engine)
 {
-    return monitor_of(engine)->on_count == 0 && !event_queue_has(&engine->events, is_of_others, engine);
+    return monitor_of(engine)->running == 0 && !event_queue_has(&engine->events, is_of_others, engine);
 }
 
 /* The next tick on the grid. */
@@ -127,21 +171,6 @@ static void push_tick(struct engine *engine)
     push_timer(engine, (time_ns)monitor_of(engine)->tick * period, EVENT_OF_TICK);
 }
 
-/* Where the job is in `on`, or belongs. */
-static uint32_t place_of(const struct engine *engine, job_id id)
-{
-    const struct monitor *monitor = monitor_of(engine);
-    uint32_t from = 0, to = monitor->on_count;
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        if (engine->slots.id_of[monitor->on[middle]] < id)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 static void runs(struct engine *engine, uint32_t slot, bool is_first)
 {
     (void)is_first;
@@ -149,11 +178,9 @@ static void runs(struct engine *engine, uint32_t slot, bool is_first)
     struct watched *own = &monitor->of[slot];
     if (own->is_on)
         return;
-    MEM_GROW(monitor->on, monitor->on_capacity, (size_t)monitor->on_count + 1);
-    const uint32_t at = place_of(engine, engine->slots.id_of[slot]);
-    memmove(&monitor->on[at + 1], &monitor->on[at], (monitor->on_count - at) * sizeof *monitor->on);
-    monitor->on[at] = slot;
-    monitor->on_count++;
+    if (own->is_told)
+        list(engine, slot);
+    monitor->running++;
     own->is_on = true;
     own->run++;
     own->since = engine->now;
@@ -168,10 +195,9 @@ static void stops(struct engine *engine, uint32_t slot)
     struct watched *own = &monitor->of[slot];
     if (!own->is_on)
         return;
-    const uint32_t at = place_of(engine, engine->slots.id_of[slot]);
-    assert(monitor->on[at] == slot);
-    monitor->on_count--;
-    memmove(&monitor->on[at], &monitor->on[at + 1], (monitor->on_count - at) * sizeof *monitor->on);
+    if (own->is_told)
+        unlist(engine, slot);
+    monitor->running--;
     own->is_on = false;
 }
 
@@ -195,7 +221,7 @@ static void take(struct engine *engine, uint32_t slot)
     const job_id id = engine->slots.id_of[slot];
     uint16_t milli;
     if (own->since < engine->now && mean >= 0 &&
-        monitor_reads(&engine->config->world.monitor, engine->config->seed, id, monitor->tick, mean, &milli)) {
+        monitor_reads(&engine->config->world.monitor, monitor->noise, id, monitor->tick, mean, &milli)) {
         MEM_GROW(monitor->readings, monitor->reading_capacity, (size_t)monitor->reading_count + 1);
         monitor->readings[monitor->reading_count++] =
             (struct reading){.job = id,
@@ -225,13 +251,12 @@ static void tick(struct engine *engine)
     struct monitor *monitor = monitor_of(engine);
     forget_told(monitor);
     const uint32_t before = monitor->reading_count;
-    for (uint32_t i = 0; i < monitor->on_count; i++)
-        if (monitor->of[monitor->on[i]].is_told)
-            take(engine, monitor->on[i]);
+    for (uint32_t i = 0; i < monitor->told_count; i++)
+        take(engine, monitor->told[i]);
     if (monitor->reading_count > before)
         push_timer(engine, time_after(engine->now, engine->config->world.monitor.delay), EVENT_OF_REPORT);
     monitor->ticks = false;
-    if (monitor->on_count > 0)
+    if (monitor->running > 0)
         push_tick(engine);
 }
 

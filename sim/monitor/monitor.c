@@ -8,12 +8,17 @@
 
 enum { READING_MAX = 1000 };
 
-bool monitor_reads(const struct monitor_config *config, uint64_t seed, uint64_t job, uint64_t tick, double mean_milli,
+uint64_t monitor_noise(uint64_t seed)
+{
+    return random_purpose(seed, "monitor");
+}
+
+bool monitor_reads(const struct monitor_config *config, uint64_t noise, uint64_t job, uint64_t tick, double mean_milli,
                    uint16_t *reading)
 {
     if (config->noise > 0 || config->missing > 0) {
         struct random_stream stream;
-        random_stream_init(&stream, seed, "monitor", hash_mix(job, tick));
+        random_stream_of(&stream, noise, hash_mix(job, tick));
         if (random_uniform(&stream) < config->missing)
             return false;
         if (config->noise > 0)

@@ -1,7 +1,8 @@
 /* sim/monitor/monitor.h -- what a monitor of GPUs reports of the SM activity of a job: late, noisy, and with gaps.
  *
+ *   const uint64_t noise = monitor_noise(seed);                     once
  *   uint16_t reading;
- *   if (monitor_reads(&config, seed, job->id, tick, mean_milli, &reading)) ...       else the reading is missing
+ *   if (monitor_reads(&config, noise, job->id, tick, mean_milli, &reading)) ...      else the reading is missing
  *
  * Laws
  *  - A reading depends on (seed, job, number of the tick, true mean) alone.
@@ -28,8 +29,11 @@ struct monitor_config {
  * are as late as the next scrape; noise and gaps are assumed to be 0. */
 #define MONITOR_DEFAULTS ((struct monitor_config){.period = 60 * TIME_NS_PER_S, .delay = 30 * TIME_NS_PER_S})
 
+/* What the noise and the gaps of all readings of a run are drawn by. */
+uint64_t monitor_noise(uint64_t seed);
+
 /* false: it is missing. */
-bool monitor_reads(const struct monitor_config *config, uint64_t seed, uint64_t job, uint64_t tick, double mean_milli,
+bool monitor_reads(const struct monitor_config *config, uint64_t noise, uint64_t job, uint64_t tick, double mean_milli,
                    uint16_t *reading);
 
 #endif

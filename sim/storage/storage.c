@@ -10,6 +10,8 @@
 
 __extension__ typedef __int128 wide_bytes; /* bytes x ns per s */
 
+#define NEXT_UNKNOWN (-1)
+
 struct transfer {
     wide_bytes goal; /* it is whole when `moved` has come this far */
     uint32_t nodes;
@@ -20,7 +22,8 @@ struct storage {
     int64_t bytes_per_s, node_bytes_per_s; /* INT64_MAX: no limit */
     wide_bytes moved;                      /* at `since` */
     time_ns since;
-    uint64_t node_count;        /* of all transfers */
+    time_ns next;        /* when the next transfer is whole; NEXT_UNKNOWN: something changed since that was found */
+    uint64_t node_count; /* of all transfers */
     struct transfer *transfers; /* by slot */
     size_t transfer_capacity;
     uint32_t *heap; /* slots; the least goal first, then the lowest slot */
@@ -39,6 +42,7 @@ struct storage *storage_new(int64_t bytes_per_s, int64_t node_bytes_per_s)
     struct storage *storage = mem_zalloc(1, sizeof *storage);
     storage->bytes_per_s = limit_of(bytes_per_s);
     storage->node_bytes_per_s = limit_of(node_bytes_per_s);
+    storage->next = NEXT_UNKNOWN;
     return storage;
 }
 
@@ -68,12 +72,13 @@ static wide_bytes moved_at(const struct storage *storage, time_ns at)
     return storage->moved + (wide_bytes)rate * (at - storage->since);
 }
 
-/* Before the number of nodes changes. */
+/* Before transfers change. */
 static void advance(struct storage *storage, time_ns now)
 {
     assert(now >= storage->since);
     storage->moved = moved_at(storage, now);
     storage->since = now;
+    storage->next = NEXT_UNKNOWN;
 }
 
 static wide_bytes part_of(wide_bytes all, uint32_t nodes)
@@ -192,7 +197,7 @@ bool storage_is_whole(const struct storage *storage, uint32_t slot, time_ns now)
     return moved_at(storage, now) >= storage->transfers[slot].goal;
 }
 
-time_ns storage_next(const struct storage *storage)
+static time_ns find_next(const struct storage *storage)
 {
     if (storage->count == 0)
         return TIME_NEVER;
@@ -202,9 +207,16 @@ time_ns storage_next(const struct storage *storage)
     return takes < TIME_NEVER - storage->since ? storage->since + (time_ns)takes : TIME_NEVER;
 }
 
+time_ns storage_next(struct storage *storage)
+{
+    if (storage->next == NEXT_UNKNOWN)
+        storage->next = find_next(storage);
+    return storage->next;
+}
+
 bool storage_take(struct storage *storage, time_ns now, uint32_t *slot)
 {
-    if (storage->count == 0 || !storage_is_whole(storage, storage->heap[0], now))
+    if (storage->count == 0 || storage_next(storage) > now)
         return false;
     *slot = storage->heap[0];
     storage_stop(storage, *slot, now);

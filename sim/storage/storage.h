@@ -42,8 +42,9 @@ void storage_resize(struct storage *storage, uint32_t slot, uint32_t nodes, time
 bool storage_has(const struct storage *storage, uint32_t slot);
 bool storage_is_whole(const struct storage *storage, uint32_t slot, time_ns now); /* of a transfer under way */
 
-/* When the next transfer is whole, if none comes or goes before; TIME_NEVER: none is under way. */
-time_ns storage_next(const struct storage *storage);
+/* When the next transfer is whole, if none comes or goes before; TIME_NEVER: none is under way.  Found once after each
+ * change. */
+time_ns storage_next(struct storage *storage);
 /* End a transfer that is whole at `now`, those with the least left to move first, then the lowest slot; false: there is
  * none. */
 bool storage_take(struct storage *storage, time_ns now, uint32_t *slot);

@@ -207,8 +207,8 @@ TEST(readings_have_noise_and_gaps)
     int got = 0;
     for (uint64_t tick = 0; tick < COUNT; tick++) {
         uint16_t reading, again;
-        const bool is_there = monitor_reads(&config, 1, tick % 7, tick, 500, &reading);
-        assert_int_equal(monitor_reads(&config, 1, tick % 7, tick, 500, &again), is_there);
+        const bool is_there = monitor_reads(&config, monitor_noise(1), tick % 7, tick, 500, &reading);
+        assert_int_equal(monitor_reads(&config, monitor_noise(1), tick % 7, tick, 500, &again), is_there);
         if (!is_there)
             continue;
         assert_int_equal(reading, again); /* of (seed, job, tick) alone */
@@ -227,9 +227,9 @@ TEST(readings_are_clamped)
     const struct monitor_config config = {.period = MINUTE, .noise = 1};
     uint16_t reading;
     for (uint64_t tick = 0; tick < 1000; tick++) {
-        assert_true(monitor_reads(&config, 1, 1, tick, tick % 2 == 0 ? 0 : 1000, &reading));
+        assert_true(monitor_reads(&config, monitor_noise(1), 1, tick, tick % 2 == 0 ? 0 : 1000, &reading));
         assert_in_range(reading, 0, 1000);
     }
-    assert_true(monitor_reads(&(struct monitor_config){.period = MINUTE}, 1, 1, 1, 34.6, &reading));
+    assert_true(monitor_reads(&(struct monitor_config){.period = MINUTE}, monitor_noise(1), 1, 1, 34.6, &reading));
     assert_int_equal(reading, 35);
 }

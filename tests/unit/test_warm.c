@@ -8,6 +8,15 @@
 
 enum { GB = 1000000000 };
 
+/* Of these objects, the bytes that are remembered on the node. */
+static int64_t warm_bytes(const struct warm *warm, const struct job_objects *objects, node_id node)
+{
+    int64_t bytes = 0;
+    for (uint32_t o = 0; o < objects->count; o++)
+        bytes += warm_remembers(warm_find(warm, objects->of[o].id), node) ? objects->of[o].bytes : 0;
+    return bytes;
+}
+
 TEST(the_last_nodes_are_remembered)
 {
     struct warm warm = {0};
