@@ -97,16 +97,21 @@ static double uplinks_bytes_per_s(const struct cluster *cluster, uint32_t unit, 
            fabric->leaf_oversubscription;
 }
 
+static double link_bytes_per_s(const struct cluster *cluster, const struct numbering *at, uint32_t link)
+{
+    const uint32_t rails = cluster->fabric.rails;
+    assert(link < at->end);
+    if (link < at->leaf)
+        return nics_bytes_per_s(cluster, link);
+    if (link < at->spine)
+        return uplinks_bytes_per_s(cluster, (link - at->leaf) / rails, (link - at->leaf) % rails);
+    return uplinks_bytes_per_s(cluster, link - at->spine, UINT32_MAX) / cluster->fabric.spine_oversubscription;
+}
+
 double fabric_link_bytes_per_s(const struct cluster *cluster, uint32_t link)
 {
-    const struct fabric *fabric = &cluster->fabric;
     const struct numbering at = numbering_of(cluster);
-    assert(link < at.end);
-    if (link < at.leaf)
-        return nics_bytes_per_s(cluster, link);
-    if (link < at.spine)
-        return uplinks_bytes_per_s(cluster, (link - at.leaf) / fabric->rails, (link - at.leaf) % fabric->rails);
-    return uplinks_bytes_per_s(cluster, link - at.spine, UINT32_MAX) / fabric->spine_oversubscription;
+    return link_bytes_per_s(cluster, &at, link);
 }
 
 /* ---- what a job uses ---- */
@@ -114,6 +119,7 @@ double fabric_link_bytes_per_s(const struct cluster *cluster, uint32_t link)
 /* Links are either listed, or the least share of one is kept. */
 struct sink {
     const struct cluster *cluster;
+    struct numbering at;
     struct fabric_use *uses; /* NULL: not listed */
     uint32_t count;
     double share_least;
@@ -124,7 +130,7 @@ static void use(struct sink *sink, uint32_t link, uint32_t senders)
     if (sink->uses != NULL)
         sink->uses[sink->count] = (struct fabric_use){link, senders};
     else {
-        const double share = fabric_link_bytes_per_s(sink->cluster, link) / senders;
+        const double share = link_bytes_per_s(sink->cluster, &sink->at, link) / senders;
         sink->share_least = share < sink->share_least ? share : sink->share_least;
     }
     sink->count++;
@@ -196,7 +202,7 @@ static void use_links(struct sink *sink, const struct link_place *places, uint32
     const struct cluster *cluster = sink->cluster;
     if (count == 0 || cluster->nodes[places[0].node].nvlink == cluster->nodes[places[count - 1].node].nvlink)
         return;
-    const struct numbering at = numbering_of(cluster);
+    const struct numbering at = sink->at = numbering_of(cluster);
     const bool is_one_unit = unit_at(cluster, &places[0]) == unit_at(cluster, &places[count - 1]);
     if (at.leaf > 0)
         use_nics(sink, places, count);

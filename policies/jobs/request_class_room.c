@@ -323,7 +323,7 @@ uint32_t request_class_room(const struct request *request, const struct ledger *
                             const struct allowed_space *allowed)
 {
     const struct node_cell *cell = &ledger->nodes[node];
-    if (!ledger->index->is_listed[node] ||
+    if (!ledger->index->is_listed[node] || ledger->index->free_count[node] < request->gpus ||
         !request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type) ||
         !ledger_node_admits(ledger, node, request, allowed))
         return 0;

@@ -36,10 +36,9 @@ static int64_t distance(const struct comparison *of, node_id node)
     return gpus == 0 ? 0 : (away < 0 ? -away : away) * ALL * ALL / (gpus * GPU_MILLI);
 }
 
-/* Of a node where none of the objects before `first` is remembered. */
-static int64_t warmth(const struct comparison *of, uint32_t first, node_id node)
+/* `bytes` are remembered on the node, and of the objects from `first` on those that are remembered there. */
+static int64_t warmth(const struct comparison *of, int64_t bytes, uint32_t first, node_id node)
 {
-    int64_t bytes = 0;
     for (uint32_t o = first; o < of->objects->count; o++)
         bytes += warm_remembers(of->found[o], node) ? of->objects->of[o].bytes : 0;
     return of->weight * (int64_t)((double)bytes / (double)of->bytes * ALL);
@@ -83,7 +82,7 @@ static void look_at(const struct comparison *of, struct search *search, uint32_t
     const int64_t away = distance(of, node);
     if (of->weight * ALL - away < best->worth /* even with all bytes */ || was_looked_at(of, object, node))
         return;
-    struct warm_offer offer = {.worth = warmth(of, object, node) - away};
+    struct warm_offer offer = {.worth = warmth(of, of->objects->of[object].bytes, object + 1, node) - away};
     if (offer.worth < best->worth)
         return;
     search->looks_left = UINT32_MAX;
@@ -111,7 +110,7 @@ void prefer_warm(const struct placement_request *asked, struct search *search)
         of.found[o] = warm_find(ledger->warm, objects->of[o].id);
         of.bytes += objects->of[o].bytes;
     }
-    struct warm_offer best = {.candidate = search->best, .worth = warmth(&of, 0, chosen)};
+    struct warm_offer best = {.candidate = search->best, .worth = warmth(&of, 0, 0, chosen)};
     for (uint32_t o = 0; o < objects->count; o++)
         for (uint32_t n = 0; of.found[o] != NULL && n < of.found[o]->count; n++) {
             const node_id node = of.found[o]->nodes[n];

@@ -155,11 +155,27 @@ static void scan_instances(struct search *search, const struct mig_index *mig)
         scan_gpus(search, &mig->open[profile][eighths], eighths * MIG_SLICE_MILLI);
 }
 
+/* The smallest part from `from` on that a GPU of the node has left, or GPU_MILLI. */
+static uint32_t left_on(const struct ledger *ledger, node_id node, uint32_t from)
+{
+    const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
+    const uint32_t count = cluster_node_gpus(ledger->cluster, node);
+    uint32_t least = GPU_MILLI;
+    for (uint32_t g = 0; g < count; g++)
+        least = gpus[g].free >= from && gpus[g].free < least ? gpus[g].free : least;
+    return least;
+}
+
 /* Scan GPUs of which a share is taken already: those with least left first. */
 static void scan_shared(struct search *search, const struct type_index *index, uint32_t share)
 {
-    for (uint32_t left = node_index_share(index, share); left < GPU_MILLI; left = node_index_share(index, left + 1))
-        scan_gpus(search, index->shared[left], left);
+    const node_id node = search->region.first;
+    const bool is_one = region_is_one_node(&search->region);
+    for (uint32_t left = share; left < GPU_MILLI; left++) {
+        left = is_one ? left_on(search->ledger, node, left) : node_index_share(index, left);
+        if (left < GPU_MILLI && index->shared[left] != NULL)
+            scan_gpus(search, index->shared[left], left);
+    }
 }
 
 static void scan_type(struct search *search, uint32_t type_id)
