@@ -34,6 +34,17 @@ table physics --rows nope
 table physics --rows none --scenario nowhere.json
 [ "$status" -eq 2 ] && grep -q 'nowhere.json' said.err || fail "no scenario: status $status"
 
+# ---- Presets ----
+
+table cliff --groups main --rows fifo,kai --end 1m --cost 'instructions alone' --load 0.5 --most 1e6
+[ "$status" -eq 0 ] || fail "status $status: $(cat said.err said.out)"
+grep -q '^fifo  *[0-9,.]* M  *1.0 ' said.out || fail "fifo is not the base: $(cat said.out)"
+few=$(sed -n 's/^fifo  *\([0-9,.]*\) M.*/\1/p' said.out)
+table cliff --groups main --rows fifo --end 1m --cost 'instructions alone' --load 2 --most 1e6
+[ "$few" != "$(sed -n 's/^fifo  *\([0-9,.]*\) M.*/\1/p' said.out)" ] || fail "--load changes nothing: $(cat said.out)"
+table cliff --groups main --rows fifo --mix nowhere.json
+[ "$status" -eq 2 ] && grep -q 'nowhere.json' said.err || fail "no scenario: status $status"
+
 # ---- Reading ----
 
 table read --rows 1000 --write "$scratch/traces"

@@ -585,7 +585,8 @@ def cliff_group(name, args, root):
                 ("workload.synth.load_whole_gpu=1000", "cluster.pools.h100.nodes=25", PERFECT,
                  f"workload.synth.jobs={QUEUE_JOBS[name]}"))
     if name in ("main", "main+"):
-        return (MAIN,), ("world.warmup=0", *end, *((PERFECT,) if name == "main+" else ()))
+        load = (f"workload.synth.load_whole_gpu={args.load}",) if args.load else ()
+        return (args.mix,), ("world.warmup=0", *end, *load, *((PERFECT,) if name == "main+" else ()))
     file, form, cluster, gpus, load, window = CLIFF_TRACES[name]
     trace = there(args, file, name)
     if trace is None:
@@ -632,7 +633,8 @@ CLIFF = Table(
     groups    `main` is the main scenario as it is, `main+` the same with perfect estimates; `philly` is Philly at load 0.9
               from October on, when many jobs come, and `lcg` LCG at load 0.95, both with perfect estimates and with queues
               whose quotas sum to the cluster; `queue-N`: N jobs come at one instant to a small cluster
-    cost      instructions of the whole program, in millions, counted by valgrind; with `--cost seconds` processor time
+    cost      instructions of the whole program, in millions, counted by valgrind; with `--cost 'instructions alone'` it
+              writes no record then; with `--cost seconds` processor time, in one run
     ratio     to fifo, of the same group
     started   jobs, over those that fifo starts
     growth    what a job of 10,000 costs, over what one of 1,000 costs
@@ -643,10 +645,11 @@ CLIFF = Table(
     rows=("fifo", "easy", "conservative", "slurm", "priority", "kubernetes", "kai", "kueue", "volcano", "ray", "fgd",
           "tiresias", "hived", "windtunnel"),
     options=(TRACES_OPTION, ("--end", "36h", "simulate so long, all groups but `queue`; none: to the end"),
+             ("--mix", MAIN, "the scenario of `main` and `main+`"), ("--load", "", "of whole GPUs, of `main` and `main+`"),
              ("--most", "20", "to fifo"), ("--most-queue", "2", "growth"), ("--cost", "instructions", "or seconds")),
     judge=cliff_holds,
     columns=(
-        ("cost", lambda row: f"{cost(row) / 1e6:,.1f} M" if row.args.cost == "instructions" else f"{cost(row):,.2f} s"),
+        ("cost", lambda row: f"{cost(row):,.2f} s" if row.args.cost == "seconds" else f"{cost(row) / 1e6:,.1f} M"),
         ("ratio", lambda row: f"{cost(row) / cost(row.first):.1f}"), ("started", lambda row: f"{share_started(row):.1%}"),
         ("growth", lambda row: "" if growth(row) is None else f"{growth(row):.2f}"),
     ),
