@@ -430,7 +430,8 @@ bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
     plan_begin(sched->plan);
     sched->plan->free_before = headroom_free(sched);
     const bool has_home = plan_home_suffices(sched, preemptor);
-    /* The check of the preemption bound spares no work that counts (0.0 %), but decisions differ without it. */
+    /* The preemption bound is a rule here, not a saving (policies/state/preemption_bound.h): find_victims would take
+     * what a job that is never evicted is leaving for free. */
     bool is_found =
         has_home && try_what_comes(sched, preemptor)
             ? may_await(sched, request)

@@ -2,6 +2,8 @@
  * left.
  *
  * A GPU that a job uses that is never evicted is lost to plans, and so is its node for jobs that need the whole node.
+ * Rule: what such a job is leaving is lost too until it has left, so no job is evicted for a preemptor that also needs
+ * it.  A preemptor that needs no victim may wait for it.  Cases: the last two of tests/cases/kai_preempt.json.
  * Law: unmovable[g] counts the holdings of such jobs on GPU g; by_room[type * (NODE_GPUS_MAX + 1) + n] counts the nodes
  * of that type with n GPUs without such a holding.
  * Cost: O(GPUs of the holding) per change; a query O(types * GPUs of a node).
