@@ -274,6 +274,12 @@ static bool collect_enough(struct sched *sched, const struct plan_request *reque
 {
     const bool is_hopeless = (!has_home && request->kind == PLAN_RECLAIM) ||
                              (request->kind == PLAN_CONSOLIDATE && !plan_room_suffices(sched, request->preemptor));
+#ifdef WINDTUNNEL_DEBUG
+    if (is_hopeless && request->kind == PLAN_CONSOLIDATE) {
+        victims_collect(sched, request);
+        assert(!search(sched, request, take_in_order));
+    }
+#endif
     if (is_hopeless)
         victims_note(sched, request);
     else

@@ -13,7 +13,7 @@
 bool plan_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue)
 {
     return sched->policy.preempt.within_queue == WITHIN_QUEUE_LOWER &&
-           !candidates_has_lower(sched, queue, sched->jobs.jobs[preemptor].priority);
+           candidates_count_lower(sched, queue, sched->jobs.jobs[preemptor].priority) == 0;
 }
 
 /* May jobs be evicted for the preemptor?  Fills the rounds. */

@@ -84,17 +84,6 @@ bool unit_has(const struct sched *sched, const struct unit *unit, uint32_t holdi
 
 /* ---- Units of a job ---- */
 
-static struct unit *add_unit(struct sched *sched, bool is_over_quota, uint32_t slot, uint32_t holding)
-{
-    struct plan_scratch *plan = sched->plan;
-    if (plan->unit_count == plan->unit_capacity)
-        MEM_GROW(plan->units, plan->unit_capacity, (size_t)plan->unit_count + 1);
-    struct unit *unit = &plan->units[plan->unit_count++];
-    *unit = (struct unit){
-        .slot = slot, .holding = holding, .queue = sched->jobs.jobs[slot].queue, .is_over_quota = is_over_quota};
-    return unit;
-}
-
 /* The last holding of the group that is not among the job's surplus units yet. */
 static uint32_t last_of_group(const struct sched *sched, const struct sched_job *job, uint32_t group,
                               uint32_t first_unit)
@@ -128,7 +117,7 @@ static struct unit *add_set(struct sched *sched, bool is_over_quota, uint32_t sl
                             uint32_t first_unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct unit *unit = add_unit(sched, is_over_quota, slot, UNIT_SET);
+    struct unit *unit = units_add(sched, is_over_quota, slot, UNIT_SET);
     struct unit_terms *terms = units_new_terms(sched->plan, unit);
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct holding *holding = sched_job_holding(job, i);
@@ -145,7 +134,7 @@ static struct unit *add_set(struct sched *sched, bool is_over_quota, uint32_t sl
 static struct unit *add_member(struct sched *sched, bool is_over_quota, uint32_t slot, uint32_t holding)
 {
     const struct piece *piece = &sched_job_holding(&sched->jobs.jobs[slot], holding)->piece;
-    struct unit *unit = add_unit(sched, is_over_quota, slot, holding);
+    struct unit *unit = units_add(sched, is_over_quota, slot, holding);
     sched_add_charge(sched, slot, piece, 1, units_new_terms(sched->plan, unit)->charge);
     unit->held_milli = piece_milli(piece);
     return unit;
@@ -182,18 +171,13 @@ void units_add_surplus(struct sched *sched, uint32_t slot, bool is_over_quota)
         sched->plan->units[u].has_sets = true;
 }
 
-void units_add_whole(struct sched *sched, uint32_t slot, bool is_over_quota, int64_t held_milli)
-{
-    add_unit(sched, is_over_quota, slot, UNIT_CORE)->held_milli = held_milli;
-}
-
 void units_add_core(struct sched *sched, uint32_t slot, bool is_over_quota, const struct victim_candidate *candidate,
                     uint32_t first_surplus)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     uint32_t surplus_end = sched->plan->unit_count;
     const bool has_sets = surplus_end > first_surplus && sched->plan->units[first_surplus].has_sets;
-    struct unit *core = add_unit(sched, is_over_quota, slot, UNIT_CORE);
+    struct unit *core = units_add(sched, is_over_quota, slot, UNIT_CORE);
     core->has_sets = has_sets;
     if (surplus_end == first_surplus && !candidate->is_leaving) {
         core->held_milli = candidate->held_milli;

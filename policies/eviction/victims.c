@@ -312,7 +312,7 @@ static void know_queue(struct sched *sched, struct victim_walk *walk, queue_id q
 
 static inline void judge_candidate(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
 {
-    struct victim_candidate *candidate = candidates_get(sched, slot);
+    struct victim_candidate *candidate = candidates_known(sched, slot);
     const struct verdict verdict = judge(sched, walk, slot, candidate);
     note_verdict(sched->plan, verdict);
     if (verdict.takes != TAKES_NOTHING)
@@ -341,10 +341,10 @@ static bool is_quick(const struct sched *sched, const struct victim_walk *walk)
 /* As judge_candidate, for the most common case.  False: the candidate is not settled (candidates_are_settled). */
 static inline bool judge_quickly(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
 {
-    const struct victim_candidate *candidate = candidates_get(sched, slot);
+    const struct victim_candidate *candidate = candidates_known(sched, slot);
     if (candidate->is_plain && candidate->decided_cycle != sched->cycle && slot != walk->preemptor &&
         candidate->decided + walk->protected_for <= sched->now) {
-        units_add_whole(sched, slot, walk->is_over_quota, candidate->held_milli);
+        units_add(sched, walk->is_over_quota, slot, UNIT_CORE)->held_milli = candidate->held_milli;
         return true;
     }
     const bool is_settled =
@@ -362,8 +362,8 @@ static uint32_t most_units(const struct sched *sched, const struct victim_walk *
                                                                                                  : UINT32_MAX;
 }
 
-/* The first victims first.  A preemption leaves alone all jobs before the preemptor (is_left_alone); only of its rival
- * it takes a note. */
+/* The first victims first.  A preemption leaves alone all jobs before the preemptor, and those whose priority is not
+ * lower if that is the rule (is_left_alone); only of its rival it takes a note. */
 static void judge_in_order(struct sched *sched, struct victim_walk *walk, queue_id queue)
 {
     const struct victim_list list = victim_lists_of(sched, queue);
@@ -375,8 +375,13 @@ static void judge_in_order(struct sched *sched, struct victim_walk *walk, queue_
     if (sched->policy.quota->is_flat)
         know_queue(sched, walk, QUEUE_ROOT);
     const uint32_t most = quick ? most_units(sched, walk, queue) : UINT32_MAX, first = sched->plan->unit_count;
+    const bool is_by_lower =
+        is_behind && sched->policy.preempt.within_queue == WITHIN_QUEUE_LOWER && !sched->policy.quota->is_flat;
+    const int32_t priority = is_by_lower ? sched->jobs.jobs[walk->preemptor].priority : 0;
+    uint32_t left = is_by_lower ? candidates_count_lower(sched, queue, priority) : UINT32_MAX;
     bool is_settled = quick && walk->units_max != UINT32_MAX;
-    for (uint32_t i = list.count; i-- > end && sched->plan->unit_count - first < most;) {
+    for (uint32_t i = list.count; i-- > end && left > 0 && sched->plan->unit_count - first < most;) {
+        left -= is_by_lower && sched->jobs.jobs[list.slots[i]].priority < priority;
         if (i >= CANDIDATES_AHEAD)
             candidates_foresee(sched, list.slots[i - CANDIDATES_AHEAD]);
         if (by_job)

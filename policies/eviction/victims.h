@@ -58,4 +58,11 @@ static inline void candidates_foresee(const struct sched *sched, uint32_t slot)
     __builtin_prefetch(&sched->jobs.jobs[slot]);
 }
 
+/* As candidates_get, inline for the loops over such lists. */
+static inline struct victim_candidate *candidates_known(struct sched *sched, uint32_t slot)
+{
+    const bool is_known = slot < sched->candidates.job_capacity && sched->candidates.of_job[slot].is_known;
+    return is_known ? &sched->candidates.of_job[slot] : candidates_get(sched, slot);
+}
+
 #endif

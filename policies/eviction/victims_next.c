@@ -65,26 +65,79 @@ static bool loses_first(struct sched *sched, struct contender a, struct contende
 
 static struct unit *next_below(struct sched *sched, const struct plan_request *request, queue_id queue);
 
-/* The first unit of each queue that may be taken now.  Where it is another than before, the fronts above it are not
+/* The first unit of the queue that may be taken now.  Where it is another than before, the fronts above it are not
  * known any more. */
-static void renew_fronts(struct sched *sched, const struct plan_request *request)
+static void renew_front(struct sched *sched, const struct plan_request *request, queue_id queue)
 {
     struct plan_scratch *plan = sched->plan;
-    for (queue_id q = 0; q < sched->tree.count; q++) {
-        if (plan->spans[q].count == 0)
-            continue;
-        const struct unit *unit = next_of_span(sched, request, &plan->spans[q]);
-        const uint32_t own = unit == NULL ? 0 : (uint32_t)(unit - plan->units) + 1;
-        if (own != plan->spans[q].own)
-            plan_forget_fronts(plan, &sched->tree, q);
-        plan->spans[q].own = own;
+    const struct unit *unit = next_of_span(sched, request, &plan->spans[queue]);
+    const uint32_t own = unit == NULL ? 0 : (uint32_t)(unit - plan->units) + 1;
+    if (own != plan->spans[queue].own)
+        plan_forget_fronts(plan, &sched->tree, queue);
+    plan->spans[queue].own = own;
+}
+
+static void renew_below(struct sched *sched, const struct plan_request *request, queue_id queue, queue_id except)
+{
+    renew_front(sched, request, queue);
+    for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE; c = sched->tree.queues[c].next_sibling)
+        if (c != except && sched->plan->has_units[c])
+            renew_below(sched, request, c, QUEUE_NONE);
+}
+
+/* A unit of `loser` was taken.  Whether another queue may lose a unit depends on the charges of queues from it and from
+ * the preemptor's up to below their common queue (may_take).  So it may have changed for the queues on the loser's side
+ * of the queue that it has in common with the preemptor, and for those outside that queue. */
+static void renew_fronts(struct sched *sched, const struct plan_request *request)
+{
+    const struct plan_scratch *plan = sched->plan;
+    if (plan->taken_count == 0) {
+        renew_below(sched, request, QUEUE_ROOT, QUEUE_NONE);
+        return;
     }
+    const queue_id own = sched->jobs.jobs[request->preemptor].queue;
+    const queue_id loser = plan->units[plan->taken[plan->taken_count - 1]].queue;
+    queue_id mine, its;
+    queue_tree_below_common(&sched->tree, own, loser, &mine, &its);
+    renew_below(sched, request, its, QUEUE_NONE);
+    for (queue_id q = mine == its ? its : sched->tree.queues[its].parent; q != QUEUE_ROOT;
+         q = sched->tree.queues[q].parent)
+        renew_below(sched, request, sched->tree.queues[q].parent, q);
+}
+
+/* May units be taken whatever their queues are charged? */
+static bool is_by_order_alone(const struct plan_request *request)
+{
+    return request->kind == PLAN_CONSOLIDATE || request->is_moving;
+}
+
+/* Which unit is taken next below a queue depends on what is charged to queues below it, and on the first unit of each
+ * of them that may be taken.  So it is kept until one of them loses a unit (plan_take) or has another first unit
+ * (renew_fronts), but not across rounds, nor where the charges of queues above decide. */
+static bool may_keep_fronts(const struct sched *sched, const struct plan_request *request)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    return request->round_count == 0 && (quota->compare_victims != NULL || !quota->lending.looks_above);
+}
+
+/* The first unit of the queue itself that may be taken now. */
+static struct unit *own_front(struct sched *sched, const struct plan_request *request, queue_id queue)
+{
+    struct plan_scratch *plan = sched->plan;
+    struct unit_span *span = &plan->spans[queue];
+    if (is_by_order_alone(request) || !may_keep_fronts(sched, request))
+        return next_of_span(sched, request, span);
+    struct unit *own = span->own == 0 ? NULL : &plan->units[span->own - 1];
+#ifdef WINDTUNNEL_DEBUG
+    assert(next_of_span(sched, request, span) == own);
+#endif
+    return own;
 }
 
 static struct unit *find_below(struct sched *sched, const struct plan_request *request, queue_id queue)
 {
     struct plan_scratch *plan = sched->plan;
-    struct unit *best = next_of_span(sched, request, &plan->spans[queue]);
+    struct unit *best = own_front(sched, request, queue);
     if (best != NULL)
         return best;
     struct contender best_contender = {.queue = QUEUE_NONE};
@@ -103,21 +156,6 @@ static struct unit *find_below(struct sched *sched, const struct plan_request *r
         }
     }
     return best;
-}
-
-/* Which unit is taken next below a queue depends on what is charged to queues below it, and on the first unit of each
- * of them that may be taken.  So it is kept until one of them loses a unit (plan_take) or has another first unit
- * (renew_fronts), but not across rounds, nor where the charges of queues above decide. */
-static bool may_keep_fronts(const struct sched *sched, const struct plan_request *request)
-{
-    const struct quota_policy *quota = sched->policy.quota;
-    return request->round_count == 0 && (quota->compare_victims != NULL || !quota->lending.looks_above);
-}
-
-/* May units be taken whatever their queues are charged? */
-static bool is_by_order_alone(const struct plan_request *request)
-{
-    return request->kind == PLAN_CONSOLIDATE || request->is_moving;
 }
 
 static struct unit *next_below(struct sched *sched, const struct plan_request *request, queue_id queue)

@@ -152,7 +152,9 @@ struct quota_policy {
     bool (*may_reclaim)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
     /* May this unit be taken, in the present trial state?  The unit is still charged.  Called for each candidate unit
-     * of another queue and, where jobs are confined, of the preemptor's own.  Required with may_reclaim. */
+     * of another queue and, where jobs are confined, of the preemptor's own.  Of charges it reads those of the queues
+     * from the victim's and the preemptor's up to below their common queue; policies with rounds may read others.
+     * Required with may_reclaim. */
     bool (*may_take)(struct queue_tree *tree, const struct taking *taking);
 
     /* Is the after-state valid?  Victims are uncharged, the preemptor is charged.  touched: leaf queues that lost

@@ -46,15 +46,15 @@ static void candidates_list(struct sched *sched, void *own, uint32_t slot, bool 
         candidates->tallies[t] = candidates->tallies[--candidates->tally_count];
 }
 
-bool candidates_has_lower(const struct sched *sched, queue_id queue, int32_t priority)
+uint32_t candidates_count_lower(const struct sched *sched, queue_id queue, int32_t priority)
 {
+    uint32_t count = 0;
     if (queue >= sched->candidates.queue_capacity)
-        return false;
+        return 0;
     const struct queue_candidates *candidates = &sched->candidates.of_queue[queue];
     for (uint32_t t = 0; t < candidates->tally_count; t++)
-        if (candidates->tallies[t].priority < priority)
-            return true;
-    return false;
+        count += candidates->tallies[t].priority < priority ? candidates->tallies[t].jobs : 0;
+    return count;
 }
 
 uint32_t candidates_version(const struct sched *sched, queue_id queue)

@@ -64,8 +64,8 @@ struct preemption_cost candidates_cost(struct victim_candidate *candidate, time_
 /* The run time since its work was last saved. */
 time_ns candidates_unsaved(struct victim_candidate *candidate, time_ns now);
 
-/* Is there a possible victim of lower priority in the queue?  O(distinct priorities). */
-bool candidates_has_lower(const struct sched *sched, queue_id queue, int32_t priority);
+/* How many possible victims of lower priority are in the queue?  O(distinct priorities). */
+uint32_t candidates_count_lower(const struct sched *sched, queue_id queue, int32_t priority);
 /* How often the candidates of the queue were added to or changed. */
 uint32_t candidates_version(const struct sched *sched, queue_id queue);
 /* Is it known that no candidate of the queue is starting, or was started in this cycle?  The caller of
