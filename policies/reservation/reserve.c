@@ -133,7 +133,7 @@ static void reopen(struct sched *sched)
 
 bool reserve_review(struct sched *sched)
 {
-    const bool has_fallen = planned_start_keep_standing(sched);
+    const bool has_fallen = sched->planned_starts->count > 0 && planned_start_keep_standing(sched);
     if (has_fallen)
         reopen(sched);
     else if (sched->planned_starts->cycle == sched->cycle)
