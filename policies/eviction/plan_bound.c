@@ -157,8 +157,8 @@ static bool moves_open(const struct sched *sched, int64_t gpus)
     return open >= gpus;
 }
 
-/* In a consolidation all victims find other places, so what is free now must hold the preemptor, and the moves must open
- * its GPUs.  A job holds as much anywhere only where all GPUs are alike. */
+/* In a consolidation all victims find other places, so what is free now must hold the preemptor, and the moves must
+ * open its GPUs.  A job holds as much anywhere only where all GPUs are alike. */
 bool plan_room_suffices(struct sched *sched, uint32_t preemptor)
 {
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
