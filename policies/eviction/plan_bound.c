@@ -7,25 +7,6 @@
 #include "policies/quota/quota.h"
 #include "policies/state/request_classes.h"
 
-/* The most whole GPUs that the node could have free.  All of them where MIG instances are cut or no new job may go: the
- * node index does not tell these. */
-static uint32_t free_at_most(const struct sched *sched, node_id node)
-{
-    const struct node_index *index = sched->ledger->index;
-    const uint32_t gpus = cluster_node_gpus(sched->cluster, node);
-    if (!index->is_listed[node] || ledger_layout_mask(sched->ledger, node) != 0)
-        return gpus;
-    const uint32_t free = index->free_count[node] + (uint32_t)sched->plan->cleared[node];
-    return free < gpus ? free : gpus;
-}
-
-/* How many members of `gpus` whole GPUs the node could hold. */
-static uint32_t members_at_most(const struct sched *sched, node_id node, uint32_t gpus)
-{
-    const uint32_t free = free_at_most(sched, node);
-    return free < gpus ? 0 : free < 2 * gpus ? 1 : free / gpus; /* most often without a division */
-}
-
 /* The piece leaves in thought: count the GPUs that nothing holds any more. */
 static void lift_piece(struct sched *sched, const struct piece *piece)
 {
@@ -40,34 +21,42 @@ static void lift_piece(struct sched *sched, const struct piece *piece)
     }
 }
 
-/* Of the unit's job all that is in place leaves, even if only its surplus is a candidate.  Returns how many more
- * members of `gpus` whole GPUs its nodes could hold then. */
-static uint32_t lift_unit(struct sched *sched, uint32_t unit, uint32_t gpus)
+/* Of a job, all that is in place leaves, even if only its surplus is a candidate. */
+static void lift_units(struct sched *sched)
 {
     const struct plan_scratch *plan = sched->plan;
-    const struct sched_job *job = &sched->jobs.jobs[plan->units[unit].slot];
-    uint32_t gained = 0;
-    if (unit > 0 && plan->units[unit].slot == plan->units[unit - 1].slot)
-        return 0; /* the units of a job are collected together */
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        const struct holding *holding = sched_job_holding(job, i);
-        if (!holding_is_in_place(holding))
-            continue;
-        const uint32_t before = members_at_most(sched, holding->piece.node, gpus);
-        lift_piece(sched, &holding->piece);
-        gained += members_at_most(sched, holding->piece.node, gpus) - before;
+    memset(plan->returned_milli, 0, sched->cluster->gpu_count * sizeof *plan->returned_milli);
+    memset(plan->cleared, 0, sched->cluster->node_count);
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        if (u > 0 && plan->units[u].slot == plan->units[u - 1].slot)
+            continue; /* the units of a job are collected together */
+        const struct sched_job *job = &sched->jobs.jobs[plan->units[u].slot];
+        for (uint32_t i = 0; i < job->holding_count; i++)
+            if (holding_is_in_place(sched_job_holding(job, i)))
+                lift_piece(sched, &sched_job_holding(job, i)->piece);
     }
-    return gained;
 }
 
-/* Does the group find its whole GPUs?  Candidates leave one by one, from `returned` on, until it does. */
-static bool cluster_suffices(struct sched *sched, const struct job_group *group, uint32_t *returned)
+/* The most whole GPUs that the node could have free.  All of them where MIG instances are cut or no new job may go: the
+ * node index does not tell these. */
+static uint32_t free_at_most(const struct sched *sched, node_id node)
 {
+    const struct node_index *index = sched->ledger->index;
+    const uint32_t gpus = cluster_node_gpus(sched->cluster, node);
+    if (!index->is_listed[node] || ledger_layout_mask(sched->ledger, node) != 0)
+        return gpus;
+    const uint32_t free = index->free_count[node] + (uint32_t)sched->plan->cleared[node];
+    return free < gpus ? free : gpus;
+}
+
+static bool cluster_suffices(const struct sched *sched, const struct job_group *group)
+{
+    const uint32_t gpus = group->request.gpus;
     uint64_t members = 0;
-    for (node_id node = 0; node < sched->cluster->node_count && members < group->count; node++)
-        members += members_at_most(sched, node, group->request.gpus);
-    while (members < group->count && *returned < sched->plan->unit_count)
-        members += lift_unit(sched, (*returned)++, group->request.gpus);
+    for (node_id node = 0; node < sched->cluster->node_count && members < group->count; node++) {
+        const uint32_t free = free_at_most(sched, node);
+        members += free < gpus ? 0 : free < 2 * gpus ? 1 : free / gpus; /* most often without a division */
+    }
     return members >= group->count;
 }
 
@@ -94,10 +83,8 @@ static uint32_t share_of(const struct request *request)
     return request->gpus != 0 || request->gpu_memory_mib != 0 || request->mig != 0 ? 0 : request->gpu_milli;
 }
 
-static bool home_suffices(struct sched *sched, const struct job_group *group, queue_id keeper, uint32_t *returned)
+static bool home_suffices(struct sched *sched, const struct job_group *group, queue_id keeper)
 {
-    while (*returned < sched->plan->unit_count)
-        lift_unit(sched, (*returned)++, 1);
     const struct home_rows home = sched->policy.quota->homes.rows(&sched->tree, keeper);
     uint64_t members = 0;
     for (uint32_t r = 0; r < home.count && members < group->count; r++)
@@ -177,17 +164,16 @@ static bool space_suffices(struct sched *sched, uint32_t preemptor)
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     queue_id keeper = QUEUE_NONE;
     const struct job_group *only = plan_home_of(sched, preemptor, &keeper);
-    bool suffices = true;
-    uint32_t returned = 0; /* the first candidates have left */
-    memset(sched->plan->returned_milli, 0, sched->cluster->gpu_count * sizeof *sched->plan->returned_milli);
-    memset(sched->plan->cleared, 0, sched->cluster->node_count);
+    bool suffices = true, is_returned = false;
     for (uint32_t g = 0; g < ask->group_count && suffices; g++) {
         const struct job_group *group = &ask->groups[g];
         const bool has_home = keeper != QUEUE_NONE && group == only;
         if (group->count == 0 || (group->request.gpus == 0 && !(has_home && share_of(&group->request) != 0)))
             continue;
-        suffices =
-            has_home ? home_suffices(sched, group, keeper, &returned) : cluster_suffices(sched, group, &returned);
+        if (!is_returned)
+            lift_units(sched);
+        is_returned = true;
+        suffices = has_home ? home_suffices(sched, group, keeper) : cluster_suffices(sched, group);
     }
     return suffices;
 }
