@@ -174,7 +174,7 @@ static uint32_t idle_milli(const struct ledger *ledger, node_id node)
     return idle;
 }
 
-/* Is it the state of a node whose free space on GPUs is the GPUs of the mask? */
+/* Is `known` the state of a node on which the GPUs of free_mask are wholly free, and nothing else of its GPUs is? */
 static bool is_state_of(const struct census_memo *memo, const struct census_whole *known, uint16_t free_mask,
                         const struct node_type *type, const struct node_cell *cell)
 {

@@ -41,7 +41,7 @@ struct census_state {
     uint32_t idle, stranded;
     uint64_t judged_at;                         /* the value of census_memo.takes for which `stranded` is valid */
     double fragmented_milli[FRAGMENT_TOPOLOGY]; /* by the causes before FRAGMENT_TOPOLOGY */
-    uint32_t causes;                            /* those of which it is not 0, as bits */
+    uint32_t causes;                            /* bit i: the amount of cause i is not 0 */
     uint32_t slices_unplaceable;
 };
 

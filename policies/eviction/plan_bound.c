@@ -125,8 +125,8 @@ static bool quota_suffices(struct sched *sched, uint32_t preemptor)
     return is_allowed;
 }
 
-/* Could so many GPUs be wholly free once jobs have moved?  A job that holds a GPU whole needs another in its place, so
- * moves open only GPUs that shares or instances hold, of jobs that may be moved. */
+/* Can moves of jobs make the number of wholly free GPUs as large as `gpus`?  A job that holds a whole GPU takes another
+ * whole GPU when it moves, so only a GPU that movable jobs hold in shares or instances becomes free by moves. */
 static bool moves_open(const struct sched *sched, int64_t gpus)
 {
     const struct node_index *index = sched->ledger->index;
@@ -181,7 +181,7 @@ static bool space_suffices(struct sched *sched, uint32_t preemptor)
 bool plan_bound_suffices(struct sched *sched, const struct plan_request *request)
 {
     if (request->kind == PLAN_CONSOLIDATE)
-        return true; /* plan_room_suffices was asked; almost every job may be moved: the nodes refuse next to none */
+        return true; /* plan_room_suffices is the bound of a consolidation: a count by node refuses next to none */
     if (request->kind == PLAN_PREEMPT && !quota_suffices(sched, request->preemptor))
         return false;
     return space_suffices(sched, request->preemptor);

@@ -36,7 +36,8 @@ static int64_t distance(const struct comparison *of, node_id node)
     return gpus == 0 ? 0 : (away < 0 ? -away : away) * ALL * ALL / (gpus * GPU_MILLI);
 }
 
-/* `bytes` are remembered on the node, and of the objects from `first` on those that are remembered there. */
+/* What the node is worth for its warm objects, up to `weight` if it remembers all of them.  `bytes`: the bytes that it
+ * remembers of the objects before `first`. */
 static int64_t warmth(const struct comparison *of, int64_t bytes, uint32_t first, node_id node)
 {
     for (uint32_t o = first; o < of->objects->count; o++)
@@ -52,7 +53,7 @@ static bool was_looked_at(const struct comparison *of, uint32_t object, node_id 
     return false;
 }
 
-/* False: the member does not fit, so the node need not be searched. */
+/* False only if the member does not fit on the node; then the node is not searched. */
 static bool may_fit(const struct ledger *ledger, const struct request *request, node_id node)
 {
     const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
@@ -75,7 +76,7 @@ static bool is_better(const struct warm_offer *offer, const struct warm_offer *b
                                                            : offer->candidate.node < best->candidate.node;
 }
 
-/* The object is remembered on the node. */
+/* Make the node the best offer if it is better than the best one so far.  The node remembers the object. */
 static void look_at(const struct comparison *of, struct search *search, uint32_t object, node_id node, node_id chosen,
                     struct warm_offer *best)
 {

@@ -475,8 +475,8 @@ static inline uint32_t first_class_queue(const struct pending *pending, queue_id
     return best;
 }
 
-/* Do jobs behind it pass?  They do if a limit closed it.  In a strict line they also do if it is closed to jobs that
- * run already. */
+/* Do jobs of other class queues pass this one?  They do if a limit closed it.  In a strict line they also do if it is
+ * closed to jobs that run already. */
 static bool pending_is_out_of_line(const struct pending *pending, uint32_t class_queue)
 {
     const struct class_queue *own = &pending->class_queues[class_queue];

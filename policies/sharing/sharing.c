@@ -60,7 +60,8 @@ void sharing_map(const struct sharing *sharing, const struct job *job, struct jo
     }
 }
 
-/* The model that shares are reckoned by: of those that will do the one with the least memory; NULL: there is none. */
+/* The GPU model on whose memory the share of a request is computed: of the models that the request accepts, the one
+ * with the least memory.  NULL: the cluster has none of them. */
 static const struct gpu_model *sharing_model(const struct cluster *cluster, const struct request *request)
 {
     const struct gpu_model *least = NULL;

@@ -41,7 +41,7 @@ struct monitor {
     struct watched *of;
     size_t capacity;
     uint32_t running; /* jobs that run */
-    uint32_t *told;   /* slots of those that are told of, by the ids of the jobs */
+    uint32_t *told;   /* slots of the running jobs whose readings the scheduler gets, sorted by job id */
     size_t told_capacity;
     uint32_t told_count;
     struct reading *readings; /* in the order of their reports, from `first` on */

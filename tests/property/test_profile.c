@@ -1,6 +1,7 @@
-/* policies/reservation/profile.h against a naive twin: who has which GPUs, CPUs and memory from when to when, in a
- * list, and every moment at which anything begins or ends tried in turn.  What the profile finds, and where, is what
- * the twin finds; also where things are promised twice, because what was to leave stays longer. */
+/* The profile of planned free space (policies/reservation/profile.h) against a naive twin.  The twin lists which job
+ * has which GPUs, CPUs and memory from when to when, and tries every moment at which a job begins or ends.  Both find
+ * the same start and the same nodes, also where two jobs were promised the same space because a running job stays
+ * longer. */
 #include "tests/support/test.h"
 
 #include "base/random.h"
