@@ -1,0 +1,41 @@
+/* What was measured, and what is outside; see topologies/range.h. */
+#include "topologies/range.h"
+
+#include <assert.h>
+#include <math.h>
+
+void range_add(struct range *range, const double *values)
+{
+    assert(range->axis_count >= 1 && range->axis_count <= RANGE_AXES_MAX);
+    for (uint32_t a = 0; a < range->axis_count; a++) {
+        assert(values[a] > 0);
+        range->least[a] = range->row_count == 0 ? values[a] : fmin(range->least[a], values[a]);
+        range->most[a] = range->row_count == 0 ? values[a] : fmax(range->most[a], values[a]);
+    }
+    range->row_count++;
+}
+
+struct range_verdict range_test(const struct range *range, const double *values)
+{
+    struct range_verdict verdict = {.times = 1};
+    if (range->row_count == 0)
+        return range_never(range->what);
+    for (uint32_t a = 0; a < range->axis_count; a++) {
+        assert(values[a] > 0);
+        const double times = fmax(values[a] / range->most[a], range->least[a] / values[a]);
+        if (times > verdict.times)
+            verdict = (struct range_verdict){range->axes[a], times};
+    }
+    return verdict;
+}
+
+struct range_verdict range_never(const char *reason)
+{
+    assert(reason != NULL);
+    return (struct range_verdict){reason, INFINITY};
+}
+
+struct range_verdict range_farther(struct range_verdict a, struct range_verdict b)
+{
+    return b.times > a.times ? b : a;
+}

@@ -1,0 +1,61 @@
+/* topologies/range.h -- is a case inside what was measured, and if not, how far outside?
+ *
+ * Words.  A row is a case that somebody measured and that a model meets.  It has a value on each axis of its kind
+ * (NVLink domains, GPUs, bytes; or the hidden size of a model).  The range of a group of rows is the least and the most
+ * value on each axis.
+ *
+ * Laws
+ *  - A case is inside if each of its values is in the range, both ends included.
+ *  - Outside, the verdict names the axis on which the case is farthest away, and the factor by which it is: value /
+ *    most, or least / value.
+ *  - What no axis tells (a kind of collective, a precision, a system) is a reason without a factor: nothing of that
+ *    kind was measured.  An empty range says the same.
+ *  - Of several parts of a case the farthest counts.  A reason without a factor is farther than any factor.
+ * Test: tests/unit/test_range.c.
+ *
+ *   static const char *const axes[] = {"domains", "GPUs"};
+ *   struct range range = {.what = "all-reduce", .axes = axes, .axis_count = 2};
+ *   range_add(&range, (const double[]){1, 8});
+ *   range_add(&range, (const double[]){8, 64});
+ *   range_test(&range, (const double[]){4, 256}).times        (4, and the reason is "GPUs")
+ *
+ * It does not: know which rows there are, nor how good a model is inside a range.
+ */
+#ifndef TOPOLOGIES_RANGE_H
+#define TOPOLOGIES_RANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RANGE_AXES_MAX = 6 };
+
+struct range {
+    const char *what; /* the reason of an empty range; borrowed */
+    const char *const *axes;
+    uint32_t axis_count; /* 1 to RANGE_AXES_MAX */
+    uint32_t row_count;
+    double least[RANGE_AXES_MAX], most[RANGE_AXES_MAX];
+};
+
+struct range_verdict {
+    const char *reason; /* NULL: inside; the axis that is farthest outside; or what was never measured.  Borrowed. */
+    double times;       /* outside: how far, above 1; INFINITY: nothing of that kind was measured; inside: 1 */
+};
+
+/* values: of a row, one for each axis, above 0. */
+void range_add(struct range *range, const double *values);
+struct range_verdict range_test(const struct range *range, const double *values);
+
+/* Nothing of that kind was measured. */
+struct range_verdict range_never(const char *reason);
+
+/* The verdict that is farther outside; of equal ones the first. */
+struct range_verdict range_farther(struct range_verdict a, struct range_verdict b);
+
+static inline bool range_is_inside(struct range_verdict verdict)
+{
+    return verdict.reason == NULL;
+}
+
+#endif
