@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "tools/model_sharing.h"
+#include "topologies/collective_rows.h"
 #include "topologies/communication.h"
 
 #define KIB 0x1p10
@@ -29,116 +30,22 @@ static void put_bytes(struct buffer *out, double bytes)
 
 /* ---- collectives ---- */
 
-struct collective_row {
-    const char *system;
-    enum collective_kind kind;
-    uint32_t domains, gpus; /* gpus: of each domain */
-    bool has_nvls;
-    double bytes;
-    double gb_per_s; /* measured bus bandwidth */
-};
-
-struct collective_table {
-    const char *title, *source;
-    double tolerance; /* of the error; 0: not tested */
-    const struct collective_row *rows;
-    size_t count;
-};
-
-#define ROWS(...)                                                                                                      \
-    .rows = (const struct collective_row[]){__VA_ARGS__},                                                              \
-    .count = sizeof((const struct collective_row[]){__VA_ARGS__}) / sizeof(struct collective_row)
-#define AR COLLECTIVE_ALL_REDUCE
-#define AG COLLECTIVE_ALL_GATHER
-#define RS COLLECTIVE_REDUCE_SCATTER
-
-static const struct collective_table collective_tables[] = {
-    {
-        .title = "8 x H200, NVLS, by size",
-        .source = "stas00/ml-engineering network/README.md",
-        .tolerance = 0.1,
-        ROWS({"h200", AR, 1, 8, true, 32 * KIB, 1.44}, {"h200", AR, 1, 8, true, 256 * KIB, 11.7},
-             {"h200", AR, 1, 8, true, 1 * MIB, 39.9}, {"h200", AR, 1, 8, true, 4 * MIB, 107},
-             {"h200", AR, 1, 8, true, 16 * MIB, 220}, {"h200", AR, 1, 8, true, 64 * MIB, 347},
-             {"h200", AR, 1, 8, true, 256 * MIB, 436}, {"h200", AR, 1, 8, true, 1 * GIB, 464},
-             {"h200", AR, 1, 8, true, 4 * GIB, 473}, {"h200", AR, 1, 8, true, 16 * GIB, 482}),
-    },
-    {
-        .title = "8 x H200 without NVLS; all-gather and reduce-scatter",
-        .source = "stas00/ml-engineering network/README.md",
-        .tolerance = 0.1,
-        ROWS({"h200", AR, 1, 8, false, 16 * GIB, 367.6}, {"h200", AG, 1, 8, true, 16 * GIB, 361.4},
-             {"h200", RS, 1, 8, true, 16 * GIB, 362.9}),
-    },
-    {
-        .title = "H200 by number of GPUs",
-        .source = "stas00/ml-engineering network/README.md",
-        .tolerance = 0.1,
-        ROWS({"h200", AR, 1, 4, true, 8 * GIB, 363}, {"h200", AR, 1, 5, true, 8 * GIB, 414},
-             {"h200", AR, 1, 6, true, 8 * GIB, 436}, {"h200", AR, 1, 7, true, 8 * GIB, 460},
-             {"h200", AR, 1, 8, true, 8 * GIB, 473}, {"h200", AR, 1, 4, false, 8 * GIB, 363},
-             {"h200", AR, 1, 5, false, 8 * GIB, 364}, {"h200", AR, 1, 6, false, 8 * GIB, 365},
-             {"h200", AR, 1, 7, false, 8 * GIB, 366}, {"h200", AR, 1, 8, false, 8 * GIB, 366}),
-    },
-    {
-        .title = "8 x H100",
-        .source = "NVIDIA/nccl-tests#290, NVIDIA/nccl#212; the size is not told, 8 GiB assumed",
-        .tolerance = 0.1,
-        ROWS({"h100", AR, 1, 8, true, 8 * GIB, 476}, {"h100", AR, 1, 8, true, 8 * GIB, 480},
-             {"h100", AR, 1, 8, false, 8 * GIB, 370}),
-    },
-    {
-        .title = "8 nodes of 8 H100, InfiniBand",
-        .source = "coreweave/nccl-tests README",
-        .tolerance = 0.1,
-        ROWS({"h100", AR, 8, 8, true, 512 * MIB, 356.0}, {"h100", AR, 8, 8, true, 1 * GIB, 365.9},
-             {"h100", AR, 8, 8, true, 2 * GIB, 380.7}, {"h100", AR, 8, 8, true, 4 * GIB, 383.2},
-             {"h100", AR, 8, 8, true, 8 * GIB, 386.6}),
-    },
-    {
-        .title = "GB200 NVL72, one rack",
-        .source = "coreweave/nccl-tests README",
-        .tolerance = 0.1,
-        ROWS({"nvl72", AR, 1, 72, true, 512 * MIB, 586}, {"nvl72", AR, 1, 72, true, 1 * GIB, 681},
-             {"nvl72", AR, 1, 72, true, 2 * GIB, 758}, {"nvl72", AR, 1, 72, true, 4 * GIB, 839},
-             {"nvl72", AR, 1, 72, true, 8 * GIB, 835}),
-    },
-    {
-        .title = "GB200 NVL72, two racks",
-        .source = "coreweave/nccl-tests README",
-        ROWS({"nvl72", AR, 2, 72, true, 16 * GIB, 810}),
-    },
-    {
-        .title = "Nodes of 8 H100, RoCE: 4 nodes with and without NVLS, 2 nodes without and with",
-        .source = "NVIDIA/nccl#1221; the size is not told, 8 GiB assumed",
-        ROWS({"h100", AR, 4, 8, true, 8 * GIB, 320}, {"h100", AR, 4, 8, false, 8 * GIB, 320},
-             {"h100", AR, 2, 8, false, 8 * GIB, 330}, {"h100", AR, 2, 8, true, 8 * GIB, 430}),
-    },
-    {
-        .title = "B200: one node of 8, and 4 nodes",
-        .source = "stas00/ml-engineering network/README.md",
-        ROWS({"b200", AR, 1, 8, true, 16 * GIB, 846}, {"b200", AR, 4, 8, true, 32 * KIB, 0.01},
-             {"b200", AR, 4, 8, true, 1 * MIB, 5.4}, {"b200", AR, 4, 8, true, 16 * MIB, 64},
-             {"b200", AR, 4, 8, true, 64 * MIB, 157}, {"b200", AR, 4, 8, true, 256 * MIB, 229},
-             {"b200", AR, 4, 8, true, 1 * GIB, 362}, {"b200", AR, 4, 8, true, 16 * GIB, 382}),
-    },
-};
-
-static bool print_collective_row(const struct collective_row *row, double tolerance, struct buffer *out)
+static bool print_collective_row(const struct collective_table *table, const struct collective_row *row,
+                                 struct buffer *out)
 {
-    const struct collective_system *system = collective_system_find(text_of(row->system));
-    assert(system != NULL);
-    struct collective_place place = collective_place_even(system, row->domains, row->gpus, system->nic_bytes_per_s);
-    place.has_nvls = row->has_nvls;
-    const double model = collective_bus_gb_per_s(row->kind, &place, row->bytes);
+    const struct collective_place place = collective_row_place(row);
+    const double model =
+        collective_bus_factor(row->kind, place.gpu_count) * row->bytes / collective_row_s(table, row) / 1e9;
     const double error = model / row->gb_per_s - 1;
-    const bool holds = tolerance == 0 || fabs(error) <= tolerance;
+    const bool holds = table->tolerance == 0 || fabs(error) <= table->tolerance;
+    const enum collective_algorithm algorithm = table->algorithm != COLLECTIVE_NOTHING
+                                                    ? table->algorithm
+                                                    : collective_time(row->kind, &place, row->bytes).algorithm;
     buffer_format(out, "  %-14s %6u  %-4s ", collective_kind_names[row->kind], place.gpu_count,
                   row->has_nvls ? "on" : "off");
     put_bytes(out, row->bytes);
     buffer_format(out, "  %8.2f  %8.2f  %+7.1f %%  %-9s  %s\n", row->gb_per_s, model, 100 * error,
-                  collective_algorithm_names[collective_time(row->kind, &place, row->bytes).algorithm],
-                  tolerance == 0 ? "not tested" : verdict(holds));
+                  collective_algorithm_names[algorithm], table->tolerance == 0 ? "not tested" : verdict(holds));
     return holds;
 }
 
@@ -151,7 +58,7 @@ static bool print_collective_table(const struct collective_table *table, struct 
     buffer_format(out, "  %-14s %6s  %-4s %9s  %8s  %8s  %9s  %s\n", "GB/s", "GPUs", "NVLS", "bytes", "measured",
                   "model", "error", "algorithm");
     for (size_t i = 0; i < table->count; i++)
-        holds &= print_collective_row(&table->rows[i], table->tolerance, out);
+        holds &= print_collective_row(table, &table->rows[i], out);
     buffer_char(out, '\n');
     return holds;
 }
@@ -419,8 +326,10 @@ static bool print_spread(struct buffer *out)
 bool model_tables_print(struct buffer *out)
 {
     bool holds = true;
-    for (size_t i = 0; i < sizeof collective_tables / sizeof *collective_tables; i++)
-        holds &= print_collective_table(&collective_tables[i], out);
+    uint32_t count;
+    const struct collective_table *tables = collective_tables(&count);
+    for (uint32_t i = 0; i < count; i++)
+        holds &= print_collective_table(&tables[i], out);
     holds &= print_training(out);
     holds &= print_strong_scaling(out);
     print_bandwidth(out);

@@ -4,6 +4,7 @@
 #include "base/json_file.h"
 #include "tools/model_tables.h"
 #include "tools/verbs.h"
+#include "topologies/collective_rows.h"
 #include "topologies/training.h"
 
 enum { STATUS_FAILED = 10, NODES_MAX = 1000000, PLAN_BYTES_MAX = 1 << 20 };
@@ -98,7 +99,7 @@ static struct error read_bytes(const char *typed, double *out)
     return ERROR_OK;
 }
 
-/* Nodes fill as few domains as hold them. */
+/* Nodes fill as few domains as hold them, or are spread evenly over as many as --domains says. */
 static struct error place_nodes(const struct collective_system *system, const struct args *args, double network,
                                 struct collective_place *out)
 {
@@ -106,9 +107,28 @@ static struct error place_nodes(const struct collective_system *system, const st
     TRY(read_count("NODES", args_operand(args, 0), NODES_MAX, &nodes));
     TRY(read_count("GPUS_PER_NODE", args_operand(args, 1), system->domain_gpus, &gpus));
     const uint32_t room = system->domain_gpus / (gpus > system->node_gpus ? gpus : system->node_gpus);
-    *out = collective_place_packed(system, nodes * gpus, room * gpus, network);
+    const uint32_t least = (nodes - 1) / room + 1;
+    int64_t domains;
+    TRY(args_int64(args, "domains", least, (int64_t)nodes * gpus, least, &domains));
+    if (args_string(args, "domains") != NULL && (nodes * gpus) % (uint32_t)domains != 0)
+        return error_new(ERROR_USAGE, "%u GPUs do not spread evenly over --domains %lld", nodes * gpus,
+                         (long long)domains);
+    *out = args_string(args, "domains") == NULL
+               ? collective_place_packed(system, nodes * gpus, room * gpus, network)
+               : collective_place_even(system, (uint32_t)domains, nodes * gpus / (uint32_t)domains, network);
     out->has_nvls = !args_flag(args, "no-nvls");
     return ERROR_OK;
+}
+
+/* Was it measured, and met? */
+static void tell_verdict(struct range_verdict verdict, struct buffer *out)
+{
+    if (range_is_inside(verdict))
+        buffer_char(out, '\n');
+    else if (isinf(verdict.times))
+        buffer_format(out, "; not validated here: no row of %s\n", verdict.reason);
+    else
+        buffer_format(out, "; not validated here: %s %.3g times outside the rows\n", verdict.reason, verdict.times);
 }
 
 static struct error tell_collective(const struct args *args, const char *name, struct buffer *out)
@@ -127,10 +147,11 @@ static struct error tell_collective(const struct args *args, const char *name, s
     if (kind == COLLECTIVE_POINT_TO_POINT && place.gpu_count != 2)
         return error_new(ERROR_USAGE, "point-to-point is between 2 GPUs, not %u", place.gpu_count);
     const struct collective_time time = collective_time((enum collective_kind)kind, &place, bytes);
-    buffer_format(out, "%.4g GB/s, %.6g ms, %s: %u GPU%s in %u domain%s\n",
+    buffer_format(out, "%.4g GB/s, %.6g ms, %s: %u GPU%s in %u domain%s",
                   collective_bus_gb_per_s((enum collective_kind)kind, &place, bytes), 1000 * time.s,
                   collective_algorithm_names[time.algorithm], place.gpu_count, place.gpu_count == 1 ? "" : "s",
                   place.domain_count, place.domain_count == 1 ? "" : "s");
+    tell_verdict(collective_validated((enum collective_kind)kind, &place, bytes), out);
     return ERROR_OK;
 }
 
@@ -212,6 +233,8 @@ static struct error tell_training(const struct args *args, struct buffer *out)
     int64_t tp_domains;
     if (args_operand_count(args) != 0)
         return error_new(ERROR_USAGE, "--training has no use for '%s'", args_operand(args, 0));
+    if (args_string(args, "domains") != NULL)
+        return error_new(ERROR_USAGE, "--domains needs --allreduce or --collective; a plan has --tp-domains");
     if (args_flag(args, "no-nvls"))
         return error_new(ERROR_USAGE,
                          "--no-nvls needs --allreduce or --collective; no part of a training step uses NVLS");
@@ -234,8 +257,8 @@ static struct error tell_training(const struct args *args, struct buffer *out)
 /* Options that say nothing about the tables are refused with them. */
 static struct error check_tables_alone(const struct args *args)
 {
-    static const char *const with_value[] = {"system", "nic-gb-per-s", "tier", "leaf-oversubscription",
-                                             "spine-oversubscription"};
+    static const char *const with_value[] = {
+        "system", "domains", "nic-gb-per-s", "tier", "leaf-oversubscription", "spine-oversubscription"};
     const char *given = args_flag(args, "no-nvls") ? "no-nvls" : NULL;
     for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++)
         if (args_string(args, with_value[i]) != NULL)

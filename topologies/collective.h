@@ -4,17 +4,28 @@
  * collective is its rate as nccl-tests counts it: bytes / seconds, times 2(n-1)/n (all-reduce), (n-1)/n (all-gather,
  * reduce-scatter, all-to-all) or 1 (point to point) for n GPUs.  So it compares with the rate of a link.
  *
- * Law.  Seconds = latency + bytes over bandwidth, for the fastest algorithm that the place allows:
- *  - ring: each step has a latency, a longer one over the network.  The bandwidth is that of one GPU in a domain, that
- *    of all NICs of a domain over the network.  In one domain a start-up is added that grows with sqrt(n S), as of a
- *    pipeline whose pieces have the best size.
- *  - tree (all-reduce, several domains): the latency grows with the logarithm of the number of domains; the bandwidth
- *    is 0.92 of a ring's.
+ * Law.  Seconds = latency + bytes over bandwidth, for the fastest algorithm that the place allows.  The bandwidth of an
+ * algorithm is that of the links that its bytes cross.  S is the bytes, n the GPUs, g those of the smallest domain, k
+ * the domains; B is the rate of the NICs by which a domain is left: those of its g members, but at most one for each of
+ * the channels that the library opens.
+ *  - ring: 2(n-1) steps (all-reduce) or n-1, of which 2(k-1) or k-1 are over the network and take longer.  Each link
+ *    carries the bus bandwidth, so the rate is the lesser of what a GPU passes on in a domain and of B.  In one domain
+ *    a start-up is added that grows with sqrt(n S), as of a pipeline whose pieces have the best size.
+ *  - tree (all-reduce, k > 1): the members of a domain are a chain, through which S goes up and S down.  The domains
+ *    are two trees, each for half of the bytes: the domain that sends most sends S (k = 2), 1.5 S (k = 3) or 2 S, over
+ *    B.  The latency grows with g and with the logarithm of k.
  *  - NVLS (all-reduce, one domain, COLLECTIVE_NVLS_GPUS_MIN GPUs and more): the switch adds and copies.  Of S bytes a
  *    GPU sends S to be added and S/n to be copied: S(1 + 1/n) over what it sends through the switch; the same start-up.
- *  - NVLS tree (all-reduce, two domains): NVLS in each, and S over the NICs of a domain.
- * All-to-all: each GPU sends (n-1)/n of its bytes, those to other domains through its NIC.  Time never falls as bytes
- * grow; it is 0 for one GPU.
+ *  - NVLS tree (all-reduce, k > 1): NVLS in each domain, where a GPU sends S/g more for what comes by its NIC,
+ *    S(1 + 2/g) in all; and the trees of the domains over B.
+ * All-to-all: each GPU sends (n-1)/n of its bytes, those to other domains through its NIC.
+ *
+ * Laws, tested at random (tests/unit/test_collective.c):
+ *  1. Time never falls as bytes grow, as domains of the same size join several, or as links get narrower.
+ *  2. What leaves a domain in a second is at most the rate of its NICs, and what a GPU passes on inside is at most its
+ *     rate there.  The fault that it caught: a ring over several racks had the rate of NVLS in one.
+ *  3. A group that one domain could hold takes at least as long over several (collective_group_s).  The start-up is
+ *     counted in one domain alone, so of a few MB collective_time may say otherwise.
  *
  * The network.  place.network_bytes_per_s is what one GPU has, nominal and in one direction, on the narrowest tier
  * that the group crosses: 50e9 on a rail of 400 Gb/s, less where a tier is oversubscribed
@@ -63,18 +74,23 @@ enum collective_algorithm {
 };
 extern const char *const collective_algorithm_names[]; /* "none", "direct", "ring", ..., NULL */
 
+/* Systems with the same links have their measurements in common. */
+enum collective_links { LINKS_UNKNOWN, LINKS_NVLINK4_NODE, LINKS_NVLINK5_NODE, LINKS_NVLINK5_RACK };
+
 /* What GPUs of a kind of machine are connected by. */
 struct collective_system {
     const char *name;
-    const char *gpu_model;                 /* topologies/gpu_model.h */
-    uint32_t node_gpus;                    /* GPUs of a node */
-    uint32_t domain_gpus;                  /* GPUs that share NVLink; without NVLink, those of a node */
-    bool has_nvlink;                       /* else PCIe */
-    double ring_bytes_per_s;               /* bus bandwidth of a ring in a domain */
-    double nvls_bytes_per_s;               /* what one GPU sends through the switch; 0: no NVLS */
-    double nvls_bus_bytes_per_s_max;       /* of any number of GPUs; 0: no such limit */
-    double domain_network_bytes_per_s_max; /* bus bandwidth of a ring over several domains, however many NICs */
-    double nic_bytes_per_s;                /* nominal, of one GPU in one direction */
+    const char *gpu_model;           /* topologies/gpu_model.h */
+    uint32_t node_gpus;              /* GPUs of a node */
+    uint32_t domain_gpus;            /* GPUs that share NVLink; without NVLink, those of a node */
+    bool has_nvlink;                 /* else PCIe */
+    enum collective_links links;     /* LINKS_UNKNOWN: nothing like it was measured */
+    double ring_bytes_per_s;         /* bus bandwidth of a ring in a domain */
+    double nvls_bytes_per_s;         /* what one GPU sends through the switch; 0: no NVLS */
+    double nvls_bus_bytes_per_s_max; /* of any number of GPUs; 0: no such limit */
+    double through_bytes_per_s;      /* what one GPU passes on in a domain, of a ring or chain over several */
+    uint32_t channels;               /* of the library; each leaves a domain by one NIC */
+    double nic_bytes_per_s;          /* nominal, of one GPU in one direction */
 };
 
 const struct collective_system *collective_system_table(uint32_t *count);
@@ -112,9 +128,15 @@ struct collective_time {
 /* bytes: not negative.  O(1), pure. */
 struct collective_time collective_time(enum collective_kind kind, const struct collective_place *place, double bytes);
 
-/* Seconds as collective_time; but a group that one domain could hold is not faster over several.  (The start-up of a
- * pipeline is counted in one domain alone, so collective_time may say so of a few MB.) */
+/* Seconds by that algorithm, without law 3; INFINITY: the place does not allow it.  As collective_time else. */
+double collective_algorithm_s(enum collective_kind kind, const struct collective_place *place, double bytes,
+                              enum collective_algorithm algorithm);
+
+/* Seconds as collective_time, but of a group that one domain could hold not less than in one: law 3. */
 double collective_group_s(enum collective_kind kind, const struct collective_place *place, double bytes);
+
+/* Bus bandwidth over bytes per second: see Words. */
+double collective_bus_factor(enum collective_kind kind, uint32_t gpu_count);
 
 /* Bus bandwidth in 1e9 bytes per second; 0 if there is nothing to send. */
 double collective_bus_gb_per_s(enum collective_kind kind, const struct collective_place *place, double bytes);

@@ -67,9 +67,10 @@ static struct collective_system scaled(const struct gpu_model *model)
     const struct gpu_model *h100 = gpu_model_find(text_of(system.gpu_model));
     const double ratio = model->nvlink_bytes_per_s / h100->nvlink_bytes_per_s;
     system.name = system.gpu_model = model->name;
+    system.links = LINKS_UNKNOWN;
     system.ring_bytes_per_s *= ratio;
     system.nvls_bytes_per_s = ratio >= 1 ? system.nvls_bytes_per_s * ratio : 0;
-    system.domain_network_bytes_per_s_max *= ratio;
+    system.through_bytes_per_s *= ratio;
     return system;
 }
 

@@ -34,8 +34,3 @@ struct range_verdict range_never(const char *reason)
     assert(reason != NULL);
     return (struct range_verdict){reason, INFINITY};
 }
-
-struct range_verdict range_farther(struct range_verdict a, struct range_verdict b)
-{
-    return b.times > a.times ? b : a;
-}

@@ -51,7 +51,10 @@ struct range_verdict range_test(const struct range *range, const double *values)
 struct range_verdict range_never(const char *reason);
 
 /* The verdict that is farther outside; of equal ones the first. */
-struct range_verdict range_farther(struct range_verdict a, struct range_verdict b);
+static inline struct range_verdict range_farther(struct range_verdict a, struct range_verdict b)
+{
+    return b.times > a.times ? b : a;
+}
 
 static inline bool range_is_inside(struct range_verdict verdict)
 {

@@ -11,11 +11,12 @@ windtunnel validate-model
 is_silent said.err validate-model
 grep -q 'NOT OK' said.out && fail 'status 0, but a row does not hold'
 tested=$(grep -c ' ok$' said.out)
-[ "$tested" -eq 73 ] || fail "$tested rows and sums are tested, not 73"
+[ "$tested" -eq 84 ] || fail "$tested rows and sums are tested, not 84"
 untested=$(grep -c '% .* not tested$' said.out)
-[ "$untested" -eq 13 ] || fail "$untested rows are not tested, not 13"
+[ "$untested" -eq 9 ] || fail "$untested rows are not tested, not 9"
 for title in '8 x H200, NVLS, by size' 'H200 by number of GPUs' '8 x H100' '8 nodes of 8 H100' 'GB200 NVL72, one rack' \
-    'GB200 NVL72, two racks' 'Nodes of 8 H100, RoCE' 'B200: one node' 'Training on H100' 'Llama 3 405B' \
+    'Two domains, InfiniBand' '4 and 8 GPUs in each of three racks' \
+    'Nodes of 8 H100, RoCE' 'B200: one node' 'B200: 4 nodes' 'Training on H100' 'Llama 3 405B' \
     'Strong scaling, 177B' 'What the network is worth, 70B' 'A V100 in each of 2 to 8 servers' \
     'Latency of YOLOS-small beside copies' 'What partitioning leaves' 'GROMACS on instances' \
     'Mean speed of two jobs' "SM activity of Acme's GPUs"; do
@@ -54,7 +55,15 @@ windtunnel validate-model --allreduce 1 72 8G --system nvl72
 cmp said.out rack.out || fail 'a rack is not 18 nodes of 4'
 grep -q '72 GPUs in 1 domain$' said.out || fail 'a rack is not one domain'
 windtunnel validate-model --allreduce 19 4 8G --system nvl72
-grep -q '76 GPUs in 2 domains$' said.out || fail '19 nodes are not in two racks'
+grep -q '76 GPUs in 2 domains; not validated here: bytes 2 times outside the rows$' said.out ||
+    fail '19 nodes are not in two racks'
+windtunnel validate-model --collective all-to-all 4 8 256M
+grep -q '; not validated here: no row of all-to-all$' said.out || fail 'an all-to-all was measured'
+
+windtunnel validate-model --allreduce 6 4 16G --system nvl72 --domains 3 --no-nvls
+expect 'an all-reduce over three racks' <<'END'
+453.7 GB/s, 72.5837 ms, tree: 24 GPUs in 3 domains
+END
 
 speed() { # arguments; prints the GB/s
     windtunnel validate-model "$@"
@@ -166,6 +175,15 @@ error: there is no collective 'all-redcue'
 END
 refused_plainly 2 validate-model --collective point-to-point 3 1 1G <<'END'
 error: point-to-point is between 2 GPUs, not 3
+END
+refused_plainly 2 validate-model --allreduce 6 4 1G --system nvl72 --domains 5 <<'END'
+error: 24 GPUs do not spread evenly over --domains 5
+END
+refused_plainly 2 validate-model --allreduce 36 4 1G --system nvl72 --domains 1 <<'END'
+error: option '--domains' must be an integer from 2 to 144, got '1'
+END
+refused_plainly 2 validate-model --training plan.json --domains 2 <<'END'
+error: --domains needs --allreduce or --collective; a plan has --tp-domains
 END
 refused_plainly 2 validate-model --allreduce 8 8 1G --leaf-oversubscription 0.5 <<'END'
 error: --leaf-oversubscription must be a number from 1 to 1000, not '0.5'

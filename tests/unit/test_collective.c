@@ -69,6 +69,38 @@ TEST(small_messages_go_by_the_tree)
     assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &nodes, 64e9).algorithm, COLLECTIVE_RING);
 }
 
+/* Over three domains of 4 GPUs with 4 NICs: the busiest domain sends 1.5 times the bytes.  Over two it sends them once,
+ * but a chain of GPUs passes them on twice. */
+TEST(trees_send_what_their_busiest_domain_sends)
+{
+    struct collective_place three = place_of("nvl72", 3, 4), two = place_of("nvl72", 2, 4);
+    three.has_nvls = two.has_nvls = false;
+    check_time(COLLECTIVE_ALL_REDUCE, &three, 16e9,
+               8.4e-6 + 2 * (3 * 4e-6 + 14e-6) + 1.5 * 16e9 / (0.92 * 4 * 50e9 * 0.966), COLLECTIVE_TREE);
+    two.network_bytes_per_s = 200e9;
+    check_near(collective_algorithm_s(COLLECTIVE_ALL_REDUCE, &two, 16e9, COLLECTIVE_TREE),
+               8.4e-6 + 2 * (3 * 4e-6 + 14e-6) + 2 * 16e9 / (0.92 * 728e9), 1e-9);
+    struct collective_place four = place_of("nvl72", 4, 1);
+    check_near(collective_algorithm_s(COLLECTIVE_ALL_REDUCE, &four, 16e9, COLLECTIVE_TREE),
+               8.4e-6 + 2 * 2 * 14e-6 + 2 * 16e9 / (0.92 * 50e9 * 0.966), 1e-9);
+}
+
+/* Of 72 NICs of 50 Gb/s the 32 channels use 32. */
+TEST(each_channel_leaves_a_domain_by_one_nic)
+{
+    const struct collective_system *rack = system_of("nvl72");
+    struct collective_system narrow = *rack;
+    narrow.nic_bytes_per_s = 6.25e9;
+    struct collective_place place = collective_place_even(&narrow, 3, 72, 6.25e9);
+    const double steps = 14e-6 + (430 - 4) * 1.9e-6 + 4 * 4e-6;
+    check_near(collective_algorithm_s(COLLECTIVE_ALL_REDUCE, &place, 16e9, COLLECTIVE_RING),
+               steps + 2 * 215 / 216.0 * 16e9 / (32 * 6.25e9 * 0.966), 1e-9);
+    /* NICs of 400 Gb/s of which each GPU has an eighth: the channels have all of it. */
+    place = collective_place_even(rack, 3, 72, 6.25e9);
+    check_near(collective_algorithm_s(COLLECTIVE_ALL_REDUCE, &place, 16e9, COLLECTIVE_RING),
+               steps + 2 * 215 / 216.0 * 16e9 / (72 * 6.25e9 * 0.966), 1e-9);
+}
+
 TEST(nvls_adds_in_the_switch)
 {
     struct collective_place node = place_of("h200", 1, 8);
@@ -79,11 +111,13 @@ TEST(nvls_adds_in_the_switch)
     assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &node, 8e9).algorithm, COLLECTIVE_RING);
     struct collective_place four = place_of("h200", 1, 4);
     assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &four, 8e9).algorithm, COLLECTIVE_RING);
-    /* Two nodes swap sums; three do not. */
-    struct collective_place two = place_of("h200", 2, 8), three = place_of("h200", 3, 8);
-    check_time(COLLECTIVE_ALL_REDUCE, &two, 8e9, 35e-6 + 20.9e-6 + ramp + 8e9 / (0.84 * 310e9 / (1 + 1 / 8.0)),
+    /* Two nodes swap sums; in four the busiest node sends the bytes twice, and a ring is faster. */
+    struct collective_place two = place_of("h200", 2, 8), four_nodes = place_of("h200", 4, 8);
+    check_time(COLLECTIVE_ALL_REDUCE, &two, 8e9, 35e-6 + 2 * 20.9e-6 + ramp + 8e9 * (1 + 2 / 8.0) / (0.94 * 310e9),
                COLLECTIVE_NVLS_TREE);
-    assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &three, 8e9).algorithm, COLLECTIVE_RING);
+    check_near(collective_algorithm_s(COLLECTIVE_ALL_REDUCE, &four_nodes, 8e9, COLLECTIVE_NVLS_TREE),
+               35e-6 + 4 * 20.9e-6 + ramp + 2 * 8e9 / (0.94 * 8 * 50e9 * 0.966), 1e-9);
+    assert_int_equal(collective_time(COLLECTIVE_ALL_REDUCE, &four_nodes, 8e9).algorithm, COLLECTIVE_RING);
     /* A rack has a limit of its own: 859 GB/s. */
     struct collective_place rack = place_of("nvl72", 1, 72);
     check_time(COLLECTIVE_ALL_REDUCE, &rack, 8e9, 35e-6 + 2.83e-9 * sqrt(72 * 0x1p29) + 2 * 71 / 72.0 * 8e9 / 859e9,
@@ -185,5 +219,77 @@ TEST(bandwidth_never_hurts)
         place.has_nvls = true;
         if (collective_time(kind, &place, bytes).s > before)
             fail_msg("seed %llu: more bandwidth takes longer", (unsigned long long)seed);
+    }
+}
+
+/* Law 1: domains of the same size that join several never make anything faster.  A NIC is not faster than the links
+ * inside. */
+TEST(more_domains_never_help)
+{
+    struct random_stream random;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        random_stream_init(&random, seed, "domains", 0);
+        const struct collective_place some = random_place(&random);
+        const enum collective_kind kind = (enum collective_kind)random_below(&random, COLLECTIVE_KIND_COUNT);
+        const double bytes = pow(10, 12 * random_uniform(&random));
+        double last = 0;
+        for (uint32_t domains = 2; domains <= 40; domains++) {
+            struct collective_place place =
+                collective_place_even(some.system, domains, some.domain_gpus_least,
+                                      fmin(some.network_bytes_per_s, some.is_pcie ? 40e9 : 200e9));
+            place.has_nvls = some.has_nvls;
+            place.is_pcie = some.is_pcie;
+            const double s = collective_time(kind, &place, bytes).s;
+            if (s < last)
+                fail_msg("seed %llu: %u domains take %.9g s, fewer take %.9g", (unsigned long long)seed, domains, s,
+                         last);
+            last = s;
+        }
+    }
+}
+
+/* Law 2: bytes that cross a link in a second, by algorithm, against the nominal rates. */
+TEST(no_link_carries_more_than_its_rate)
+{
+    struct random_stream random;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        random_stream_init(&random, seed, "links", 0);
+        struct collective_place place = random_place(&random);
+        place.network_bytes_per_s = fmin(place.network_bytes_per_s, place.system->nic_bytes_per_s);
+        const double bytes = pow(10, 12 * random_uniform(&random)), n = place.gpu_count;
+        const double nics = place.domain_gpus_least * place.network_bytes_per_s;
+        const double trees = place.domain_count == 2 ? 1 : place.domain_count == 3 ? 1.5 : 2;
+        const double inside = fmax(place.system->ring_bytes_per_s, place.system->through_bytes_per_s);
+        const struct {
+            enum collective_algorithm algorithm;
+            double leaves, passed; /* of the bytes: out of a domain; on by a GPU in a domain */
+        } of[] = {{COLLECTIVE_RING, 2 * (n - 1) / n, 2 * (n - 1) / n},
+                  {COLLECTIVE_TREE, trees, place.gpu_count > place.domain_count ? 2 : 0},
+                  {COLLECTIVE_NVLS_TREE, trees, 0}};
+        for (int i = 0; i < 3 && place.domain_count > 1; i++) {
+            const double s = collective_algorithm_s(COLLECTIVE_ALL_REDUCE, &place, bytes, of[i].algorithm);
+            if (of[i].leaves * bytes > nics * s || of[i].passed * bytes > inside * s)
+                fail_msg("seed %llu: %s sends %g GB/s over NICs of %g, and passes on %g of %g",
+                         (unsigned long long)seed, collective_algorithm_names[of[i].algorithm],
+                         of[i].leaves * bytes / s / 1e9, nics / 1e9, of[i].passed * bytes / s / 1e9, inside / 1e9);
+        }
+    }
+}
+
+/* Law 3: a group that one domain could hold is not faster over several. */
+TEST(a_group_is_fastest_in_one_domain)
+{
+    struct random_stream random;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        random_stream_init(&random, seed, "one", 0);
+        struct collective_place place = random_place(&random), one = place;
+        const enum collective_kind kind = (enum collective_kind)random_below(&random, COLLECTIVE_KIND_COUNT);
+        const double bytes = pow(10, 12 * random_uniform(&random));
+        if (place.gpu_count > place.system->domain_gpus)
+            continue;
+        one.domain_count = 1;
+        one.domain_gpus_least = one.gpu_count;
+        if (collective_group_s(kind, &place, bytes) < collective_time(kind, &one, bytes).s)
+            fail_msg("seed %llu: a group is faster over %u domains", (unsigned long long)seed, place.domain_count);
     }
 }

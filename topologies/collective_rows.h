@@ -1,0 +1,54 @@
+/* topologies/collective_rows.h -- collectives that were measured, and the range in which the model meets them.
+ *
+ * Words.  A row is one published measurement of a bus bandwidth.  A table is rows of one source.  A table with a
+ * tolerance is tested: the model is within that of each of its rows (windtunnel validate-model).  A place is validated
+ * if it is inside the range (topologies/range.h) of the tested rows of its kind of collective, over the same links
+ * (enum collective_links), and as it in one domain, in two, or in more, where the library takes other algorithms.
+ *
+ * Law: the rows that validate-model prints and those that give the range are the same, so a tested row is inside.
+ * Test: tests/unit/test_collective_rows.c.
+ *
+ *   struct range_verdict verdict = collective_validated(COLLECTIVE_ALL_REDUCE, &place, 1e9);
+ *   if (!range_is_inside(verdict)) ...        not validated here: verdict.reason, verdict.times
+ *
+ * It does not: know rates of a network.  The rows are of NICs of 400 Gb/s without oversubscription; where a GPU has
+ * less, the law is the same, but that was not measured.
+ */
+#ifndef TOPOLOGIES_COLLECTIVE_ROWS_H
+#define TOPOLOGIES_COLLECTIVE_ROWS_H
+
+#include <stddef.h>
+
+#include "topologies/collective.h"
+#include "topologies/range.h"
+
+struct collective_row {
+    const char *system;
+    enum collective_kind kind;
+    uint32_t domains, gpus; /* gpus: of each domain */
+    bool has_nvls;
+    double bytes;
+    double gb_per_s; /* measured bus bandwidth */
+};
+
+struct collective_table {
+    const char *title, *source;
+    double tolerance;                    /* of the error; 0: not tested */
+    enum collective_algorithm algorithm; /* that was forced; COLLECTIVE_NOTHING: the library chose it */
+    const struct collective_row *rows;
+    size_t count;
+};
+
+const struct collective_table *collective_tables(uint32_t *count);
+
+/* Where the members of a row stood. */
+struct collective_place collective_row_place(const struct collective_row *row);
+
+/* Seconds of a row by the model, by the algorithm of its table. */
+double collective_row_s(const struct collective_table *table, const struct collective_row *row);
+
+/* Was a collective like this one measured, and met?  bytes: not negative; 0, or one GPU: inside.  O(rows), pure. */
+struct range_verdict collective_validated(enum collective_kind kind, const struct collective_place *place,
+                                          double bytes);
+
+#endif
