@@ -24,7 +24,8 @@ static struct workload_spec spec_with(const char *defaults, struct error *error)
 static struct trace_case read_with(const char *defaults, const char *csv, const struct cluster *cluster)
 {
     struct error error;
-    static struct workload_spec spec;
+    static struct workload_spec spec; /* whose values the jobs borrow: released when the next one is read */
+    workload_release(&spec);
     spec = spec_with(defaults, &error);
     if (error_is(error))
         fail_msg("%s", error_message(&error));
