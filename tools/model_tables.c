@@ -8,10 +8,13 @@
 #include "tools/model_sharing.h"
 #include "topologies/collective_rows.h"
 #include "topologies/communication.h"
+#include "topologies/nccl_tuning.h"
 
 #define KIB 0x1p10
 #define MIB 0x1p20
 #define GIB 0x1p30
+
+#define APART_MIN 0.25 /* where nothing was measured, models that differ by more do not tell the time */
 
 static const char *verdict(bool holds)
 {
@@ -30,36 +33,128 @@ static void put_bytes(struct buffer *out, double bytes)
 
 /* ---- collectives ---- */
 
+/* The errors of a system's tested rows. */
+struct error_sum {
+    double squares, nccl_squares, worst;
+    const struct collective_table *worst_table;
+    uint32_t count, nccl_count;
+};
+
+static double bus_gb_per_s(const struct collective_row *row, double s)
+{
+    return isfinite(s) ? collective_bus_factor(row->kind, row->domains * row->gpus) * row->bytes / s / 1e9 : 0;
+}
+
+static void add_error(struct error_sum *sum, const struct collective_table *table, double error, double nccl_error)
+{
+    sum->squares += error * error;
+    sum->count++;
+    if (fabs(error) >= fabs(sum->worst)) {
+        sum->worst = error;
+        sum->worst_table = table;
+    }
+    if (isfinite(nccl_error)) {
+        sum->nccl_squares += nccl_error * nccl_error;
+        sum->nccl_count++;
+    }
+}
+
 static bool print_collective_row(const struct collective_table *table, const struct collective_row *row,
-                                 struct buffer *out)
+                                 struct error_sum *sum, struct buffer *out)
 {
     const struct collective_place place = collective_row_place(row);
-    const double model =
-        collective_bus_factor(row->kind, place.gpu_count) * row->bytes / collective_row_s(table, row) / 1e9;
+    const double model = bus_gb_per_s(row, collective_row_s(table, row));
+    const double nccl = bus_gb_per_s(row, nccl_tuning_time(row->kind, &place, row->bytes, table->algorithm).s);
     const double error = model / row->gb_per_s - 1;
-    const bool holds = table->tolerance == 0 || fabs(error) <= table->tolerance;
+    const bool is_tested = table->tolerance > 0, holds = !is_tested || fabs(error) <= table->tolerance;
     const enum collective_algorithm algorithm = table->algorithm != COLLECTIVE_NOTHING
                                                     ? table->algorithm
                                                     : collective_time(row->kind, &place, row->bytes).algorithm;
-    buffer_format(out, "  %-14s %6u  %-4s ", collective_kind_names[row->kind], place.gpu_count,
+    if (is_tested)
+        add_error(sum, table, error, nccl > 0 ? nccl / row->gb_per_s - 1 : INFINITY);
+    buffer_format(out, "  %-14s %7u %4u  %-4s ", collective_kind_names[row->kind], row->domains, place.gpu_count,
                   row->has_nvls ? "on" : "off");
     put_bytes(out, row->bytes);
-    buffer_format(out, "  %8.2f  %8.2f  %+7.1f %%  %-9s  %s\n", row->gb_per_s, model, 100 * error,
-                  collective_algorithm_names[algorithm], table->tolerance == 0 ? "not tested" : verdict(holds));
+    buffer_format(out, "  %8.2f  %8.2f  %+7.1f %%  %-9s  %8.2f  %-7s  %s\n", row->gb_per_s, model, 100 * error,
+                  collective_algorithm_names[algorithm], nccl,
+                  range_is_inside(collective_validated(row->kind, &place, row->bytes)) ? "inside" : "outside",
+                  is_tested ? verdict(holds) : "not tested");
     return holds;
 }
 
-static bool print_collective_table(const struct collective_table *table, struct buffer *out)
+static bool print_collective_table(const struct collective_table *table, struct error_sum *sums, struct buffer *out)
 {
     bool holds = true;
     buffer_format(out, "%s\n  source: %s\n", table->title, table->source);
     if (table->tolerance > 0)
         buffer_format(out, "  tested: each row within %.0f %%\n", 100 * table->tolerance);
-    buffer_format(out, "  %-14s %6s  %-4s %9s  %8s  %8s  %9s  %s\n", "GB/s", "GPUs", "NVLS", "bytes", "measured",
-                  "model", "error", "algorithm");
-    for (size_t i = 0; i < table->count; i++)
-        holds &= print_collective_row(table, &table->rows[i], out);
+    buffer_format(out, "  %-14s %7s %4s  %-4s %9s  %8s  %8s  %9s  %-9s  %8s  %s\n", "GB/s", "domains", "GPUs", "NVLS",
+                  "bytes", "measured", "model", "error", "algorithm", "NCCL's", "range");
+    for (size_t i = 0; i < table->count; i++) {
+        const struct collective_system *system = collective_system_find(text_of(table->rows[i].system));
+        holds &= print_collective_row(table, &table->rows[i], &sums[system->links], out);
+    }
     buffer_char(out, '\n');
+    return holds;
+}
+
+static void print_error_sums(const struct error_sum *sums, struct buffer *out)
+{
+    static const char *const names[LINKS_COUNT] = {
+        [LINKS_NVLINK4_NODE] = "h100, h200", [LINKS_NVLINK5_NODE] = "b200", [LINKS_NVLINK5_RACK] = "nvl72"};
+    buffer_format(out,
+                  "Errors of the tested rows above by system; beside, those of NCCL's own tuning model\n"
+                  "  source: NVIDIA/nccl 2.28, src/graph/tuning.cc\n"
+                  "  %-10s  %4s  %9s  %9s  %10s  %s\n",
+                  "system", "rows", "rms", "worst", "NCCL's rms", "worst row in");
+    for (int l = 0; l < LINKS_COUNT; l++)
+        if (sums[l].count > 0)
+            buffer_format(out, "  %-10s  %4u  %7.1f %%  %+7.1f %%  %8.1f %%  %s\n", names[l], sums[l].count,
+                          100 * sqrt(sums[l].squares / sums[l].count), 100 * sums[l].worst,
+                          100 * sqrt(sums[l].nccl_squares / sums[l].nccl_count), sums[l].worst_table->title);
+}
+
+/* Where no row stands, the model and NCCL's own are all there is. */
+static void print_beyond(struct buffer *out)
+{
+    static const struct {
+        const char *system;
+        uint32_t domains, gpus;
+    } places[] = {{"h100", 4, 8},   {"h100", 32, 8},  {"h100", 256, 8}, {"b200", 16, 8},
+                  {"b200", 128, 8}, {"nvl72", 3, 72}, {"nvl72", 8, 72}, {"nvl72", 32, 72}};
+    static const double bytes[] = {16 * MIB, 256 * MIB, 4 * GIB};
+    buffer_format(out,
+                  "\nAll-reduce beyond the rows, GB/s; nothing of this was measured\n"
+                  "  not validated here: the models differ by more than %.0f %%\n"
+                  "  %-7s %7s %5s %9s  %8s  %-9s  %8s  %-9s  %9s\n",
+                  100 * APART_MIN, "system", "domains", "GPUs", "bytes", "model", "by", "NCCL's", "by", "apart");
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++)
+        for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++) {
+            const struct collective_row row = {
+                places[p].system, COLLECTIVE_ALL_REDUCE, places[p].domains, places[p].gpus, true, bytes[b], 0};
+            const struct collective_place place = collective_row_place(&row);
+            const struct collective_time time = collective_time(row.kind, &place, row.bytes);
+            const struct nccl_tuning nccl = nccl_tuning_time(row.kind, &place, row.bytes, COLLECTIVE_NOTHING);
+            buffer_format(out, "  %-7s %7u %5u ", row.system, row.domains, place.gpu_count);
+            put_bytes(out, row.bytes);
+            buffer_format(out, "  %8.2f  %-9s  %8.2f  %-9s  %+7.0f %%%s\n", bus_gb_per_s(&row, time.s),
+                          collective_algorithm_names[time.algorithm], bus_gb_per_s(&row, nccl.s),
+                          collective_algorithm_names[nccl.algorithm], 100 * (nccl.s / time.s - 1),
+                          fmax(nccl.s / time.s, time.s / nccl.s) > 1 + APART_MIN ? "  not validated here" : "");
+        }
+    buffer_char(out, '\n');
+}
+
+static bool print_collectives(struct buffer *out)
+{
+    bool holds = true;
+    uint32_t count;
+    struct error_sum sums[LINKS_COUNT] = {{0}};
+    const struct collective_table *tables = collective_tables(&count);
+    for (uint32_t i = 0; i < count; i++)
+        holds &= print_collective_table(&tables[i], sums, out);
+    print_error_sums(sums, out);
+    print_beyond(out);
     return holds;
 }
 
@@ -326,10 +421,7 @@ static bool print_spread(struct buffer *out)
 bool model_tables_print(struct buffer *out)
 {
     bool holds = true;
-    uint32_t count;
-    const struct collective_table *tables = collective_tables(&count);
-    for (uint32_t i = 0; i < count; i++)
-        holds &= print_collective_table(&tables[i], out);
+    holds &= print_collectives(out);
     holds &= print_training(out);
     holds &= print_strong_scaling(out);
     print_bandwidth(out);

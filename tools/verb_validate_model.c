@@ -5,6 +5,7 @@
 #include "tools/model_tables.h"
 #include "tools/verbs.h"
 #include "topologies/collective_rows.h"
+#include "topologies/nccl_tuning.h"
 #include "topologies/training.h"
 
 enum { STATUS_FAILED = 10, NODES_MAX = 1000000, PLAN_BYTES_MAX = 1 << 20 };
@@ -120,15 +121,24 @@ static struct error place_nodes(const struct collective_system *system, const st
     return ERROR_OK;
 }
 
-/* Was it measured, and met? */
-static void tell_verdict(struct range_verdict verdict, struct buffer *out)
+/* Was it measured, and met?  If not, what does NCCL's own model say? */
+static void tell_verdict(enum collective_kind kind, const struct collective_place *place, double bytes,
+                         struct buffer *out)
 {
-    if (range_is_inside(verdict))
-        buffer_char(out, '\n');
-    else if (isinf(verdict.times))
-        buffer_format(out, "; not validated here: no row of %s\n", verdict.reason);
-    else
-        buffer_format(out, "; not validated here: %s %.3g times outside the rows\n", verdict.reason, verdict.times);
+    const struct range_verdict verdict = collective_validated(kind, place, bytes);
+    const struct nccl_tuning nccl = nccl_tuning_time(kind, place, bytes, COLLECTIVE_NOTHING);
+    if (!range_is_inside(verdict)) {
+        buffer_string(out, "\nnot validated here: ");
+        if (isinf(verdict.times))
+            buffer_format(out, "no row of %s was measured", verdict.reason);
+        else
+            buffer_format(out, "%s %.3g times outside the measured rows", verdict.reason, verdict.times);
+        if (isfinite(nccl.s))
+            buffer_format(out, "; NCCL's own model: %.4g GB/s, %s, %s",
+                          collective_bus_factor(kind, place->gpu_count) * bytes / nccl.s / 1e9,
+                          collective_algorithm_names[nccl.algorithm], nccl_protocol_names[nccl.protocol]);
+    }
+    buffer_char(out, '\n');
 }
 
 static struct error tell_collective(const struct args *args, const char *name, struct buffer *out)
@@ -151,7 +161,7 @@ static struct error tell_collective(const struct args *args, const char *name, s
                   collective_bus_gb_per_s((enum collective_kind)kind, &place, bytes), 1000 * time.s,
                   collective_algorithm_names[time.algorithm], place.gpu_count, place.gpu_count == 1 ? "" : "s",
                   place.domain_count, place.domain_count == 1 ? "" : "s");
-    tell_verdict(collective_validated((enum collective_kind)kind, &place, bytes), out);
+    tell_verdict((enum collective_kind)kind, &place, bytes, out);
     return ERROR_OK;
 }
 

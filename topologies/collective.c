@@ -99,6 +99,7 @@ static const struct collective_system systems[] = {
         .node_gpus = 8,
         .domain_gpus = 8,
         .has_nvlink = true,
+        .links = LINKS_NVLINK3_NODE,
         .ring_bytes_per_s = 243e9,    /* not measured: that of h100 as NVLink 3 is to NVLink 4, 300 to 450 */
         .through_bytes_per_s = 243e9, /* not measured: the ring in a node */
         .channels = CHANNELS_HOPPER,

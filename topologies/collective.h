@@ -75,7 +75,14 @@ enum collective_algorithm {
 extern const char *const collective_algorithm_names[]; /* "none", "direct", "ring", ..., NULL */
 
 /* Systems with the same links have their measurements in common. */
-enum collective_links { LINKS_UNKNOWN, LINKS_NVLINK4_NODE, LINKS_NVLINK5_NODE, LINKS_NVLINK5_RACK };
+enum collective_links {
+    LINKS_UNKNOWN,
+    LINKS_NVLINK3_NODE,
+    LINKS_NVLINK4_NODE,
+    LINKS_NVLINK5_NODE,
+    LINKS_NVLINK5_RACK,
+    LINKS_COUNT
+};
 
 /* What GPUs of a kind of machine are connected by. */
 struct collective_system {
@@ -84,7 +91,7 @@ struct collective_system {
     uint32_t node_gpus;              /* GPUs of a node */
     uint32_t domain_gpus;            /* GPUs that share NVLink; without NVLink, those of a node */
     bool has_nvlink;                 /* else PCIe */
-    enum collective_links links;     /* LINKS_UNKNOWN: nothing like it was measured */
+    enum collective_links links;     /* LINKS_UNKNOWN: nothing like it is in this table */
     double ring_bytes_per_s;         /* bus bandwidth of a ring in a domain */
     double nvls_bytes_per_s;         /* what one GPU sends through the switch; 0: no NVLS */
     double nvls_bus_bytes_per_s_max; /* of any number of GPUs; 0: no such limit */

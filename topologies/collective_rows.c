@@ -147,24 +147,20 @@ static uint32_t domain_class(uint32_t domain_count)
     return domain_count < 3 ? domain_count : 3;
 }
 
-static bool is_of(const struct collective_row *row, enum collective_kind kind, const struct collective_place *place)
-{
-    if (row->kind != kind || domain_class(row->domains) != domain_class(place->domain_count))
-        return false;
-    return collective_system_find(text_of(row->system))->links == place->system->links;
-}
-
 struct range_verdict collective_validated(enum collective_kind kind, const struct collective_place *place, double bytes)
 {
-    struct range range = {.what = collective_kind_names[kind], .axes = axes, .axis_count = 3};
+    struct range range = {.what = place->system->name, .axes = axes, .axis_count = 3};
     if (place->gpu_count == 1 || bytes <= 0)
         return (struct range_verdict){.times = 1};
-    if (place->system->links == LINKS_UNKNOWN || place->is_pcie)
-        return range_never(place->is_pcie ? "PCIe" : place->system->name);
+    if (place->is_pcie)
+        return range_never("PCIe");
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (size_t r = 0; tables[t].tolerance > 0 && r < tables[t].count; r++) {
             const struct collective_row *row = &tables[t].rows[r];
-            if (is_of(row, kind, place))
+            if (collective_system_find(text_of(row->system))->links != place->system->links)
+                continue;
+            range.what = collective_kind_names[kind]; /* there are rows of such links */
+            if (row->kind == kind && domain_class(row->domains) == domain_class(place->domain_count))
                 range_add(&range, (const double[]){row->domains, row->domains * row->gpus, row->bytes});
         }
     return range_test(&range, (const double[]){place->domain_count, place->gpu_count, bytes});
