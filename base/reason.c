@@ -36,6 +36,7 @@ const char *reason_name(enum reason reason)
         [REASON_FAULT] = "Fault",
         [REASON_NEIGHBOUR_FAULT] = "NeighbourFault",
         [REASON_IDLE] = "Idle",
+        [REASON_GAP] = "Gap",
     };
     assert((size_t)reason < REASON_COUNT && names[reason] != NULL);
     return names[reason];

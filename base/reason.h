@@ -32,6 +32,7 @@ enum reason {
     REASON_FAULT,              /* taken by a fault of its own */
     REASON_NEIGHBOUR_FAULT,    /* taken by a fault of a job on the same GPU */
     REASON_IDLE, /* told, shrunk or evicted because it held GPUs and left them idle; or it rests after that */
+    REASON_GAP,  /* evicted because a job can start whose gap it filled: one that waited before it started */
     REASON_COUNT
 };
 

@@ -92,6 +92,7 @@ enum source {
     SOURCE_HEADROOM, /* free space that is kept for inference */
     SOURCE_GRACE_0,  /* evictions that needed no grace */
     SOURCE_EVICTION,
+    SOURCE_GAP, /* free space that a planned start needs later: the job fills the gap, and gives way then */
     SOURCE_COUNT
 };
 
@@ -293,6 +294,10 @@ enum reason sched_why(const struct sched *sched, job_id job);
 /* The planned start of a waiting job, as of the last cycle that planned starts; TIME_NEVER: it has none.  Under
  * `conservative` the job starts no later, unless a job outlives its limit.  O(jobs with a planned start). */
 time_ns sched_planned_start(const struct sched *sched, job_id job);
+
+/* Does the job fill a gap (policies/reservation/fillers.h)?  *to: the waiting job with the earliest planned start that
+ * it gives way to, and *start that time; JOB_NONE and TIME_NEVER: none waits now.  O(jobs with a planned start). */
+bool sched_fills_gap(struct sched *sched, job_id job, job_id *to, time_ns *start);
 
 /* How long the job has waited until `now` in all its waits, by the reason that sched_why gave; the times add up
  * exactly.  now: not before the last fact or cycle.  False: it has not waited, or is not known. */

@@ -253,6 +253,9 @@ const struct metric metric_table[METRIC_COUNT] = {
         {"admissions_eviction", NAN, "jobs", BETTER_LOWER,
          "Jobs whose first start used space of victims that were given a grace; of a gang that "
          "starts in parts, the last part counts."},
+    [METRIC_ADMISSIONS_GAP] = {"admissions_gap", NAN, "jobs", BETTER_NEITHER,
+                               "Jobs whose first start filled a gap: free space that a planned start needed later, for "
+                               "which the job could be evicted (backfill.fills_gaps)."},
     [METRIC_LOST_FROM + LOST_WRITE] =
         {"lost_to_write_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "GPU time in which jobs stood still for periodic checkpoints, and the part that asynchronous ones took of "

@@ -22,7 +22,9 @@ struct told {
     int64_t gpu_milli;
     time_ns waited;
     struct wait_times waits;
-    bool is_explained;
+    bool is_explained, fills_gap;
+    job_id gap_of; /* if it fills a gap: the job that it gives way to; JOB_NONE: none waits now */
+    time_ns gap_end;
     struct explanation why;
 };
 
@@ -125,8 +127,11 @@ static void on_end(void *self_as_void, struct sched *sched, time_ns now)
 {
     struct explaining *self = self_as_void;
     self->at = now;
-    for (size_t i = 0; i < self->told_count; i++)
-        self->told[i].is_explained = sched_explain(sched, self->told[i].id, &self->told[i].why);
+    for (size_t i = 0; i < self->told_count; i++) {
+        struct told *told = &self->told[i];
+        told->is_explained = sched_explain(sched, told->id, &told->why);
+        told->fills_gap = sched_fills_gap(sched, told->id, &told->gap_of, &told->gap_end);
+    }
 }
 
 /* ---- The run ---- */
@@ -252,6 +257,32 @@ static void write_nodes(const struct explanation *why, struct buffer *out)
     buffer_char(out, '\n');
 }
 
+static const char *name_of(const struct explaining *self, job_id id)
+{
+    for (size_t i = 0; i < self->told_count; i++)
+        if (self->told[i].id == id)
+            return self->told[i].name;
+    return NULL;
+}
+
+/* Why the job runs though a planned start needs its space later. */
+static void write_gap(const struct explaining *self, const struct told *told, struct buffer *out)
+{
+    const char *name = told->gap_of != JOB_NONE ? name_of(self, told->gap_of) : NULL;
+    if (told->gap_of == JOB_NONE) {
+        buffer_string(out, "  fills   a gap; no job that it gives way to waits now\n");
+        return;
+    }
+    buffer_string(out, "  fills   the gap before ");
+    if (name != NULL)
+        buffer_format(out, "job %s", name);
+    else
+        buffer_format(out, "job %u", told->gap_of);
+    buffer_string(out, ", planned at ");
+    buffer_scaled(out, told->gap_end, TIME_NS_PER_S);
+    buffer_string(out, " s, and is evicted when that can start\n");
+}
+
 static void write_job(const struct explaining *self, const struct told *told, struct buffer *out)
 {
     buffer_format(out, "job %s: ", told->name);
@@ -271,6 +302,8 @@ static void write_job(const struct explaining *self, const struct told *told, st
         write_nodes(&told->why, out);
         buffer_format(out, "  needs   %s\n", told->why.text);
     }
+    if (told->fills_gap)
+        write_gap(self, told, out);
     write_waits(told, out);
 }
 
@@ -287,14 +320,6 @@ static void write_table(const struct explaining *self, struct buffer *out)
 }
 
 /* ---- As JSON ---- */
-
-static const char *name_of(const struct explaining *self, job_id id)
-{
-    for (size_t i = 0; i < self->told_count; i++)
-        if (self->told[i].id == id)
-            return self->told[i].name;
-    return NULL;
-}
 
 static void json_amount(struct buffer *out, const char *key, int64_t value, int64_t scale)
 {

@@ -38,17 +38,25 @@ static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source
     sched->attempts++;
     struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
-    bool fits = !sched_is_stopped(sched) && sched_place(sched, slot, &sched->pieces);
+    bool fits = !sched_is_stopped(sched) && sched_place(sched, slot, &sched->pieces), is_filler = false;
     if (fits && sched->reserves && !reserve_is_clear(sched, slot, &sched->pieces)) {
         ledger_rollback(sched->ledger, mark);
         mark = ledger_mark(sched->ledger);
         if (!reserve_place(sched, slot)) {
             ledger_rollback(sched->ledger, mark);
-            return REQUEST_CLASS_PROMISED;
+            is_filler = fillers_place(sched, slot);
+            if (!is_filler)
+                return REQUEST_CLASS_PROMISED;
+            mark = ledger_mark(sched->ledger);
+            sched_take(sched, slot);
         }
     }
     uint8_t spares = fits ? headroom_spares(sched, slot, before) : REQUEST_CLASS_BLOCKED;
-    *source = spares != 0 ? SOURCE_HEADROOM : SOURCE_FREE;
+    *source = spares != 0 ? SOURCE_HEADROOM : is_filler ? SOURCE_GAP : SOURCE_FREE;
+    if (is_filler && spares != 0) {
+        ledger_rollback(sched->ledger, mark);
+        return REQUEST_CLASS_PROMISED;
+    }
     if (!fits || (spares != 0 && !headroom_is_for(sched, slot))) {
         ledger_rollback(sched->ledger, mark);
         return spares;
@@ -134,6 +142,8 @@ static void sched_try_head(struct sched *sched, uint32_t class_queue_id)
     }
     if (sched->policy.preemption->evicts)
         retry_queue_head_started(sched, class_queue_id);
+    if (source == SOURCE_GAP)
+        fillers_add(sched, slot);
     book_start(sched, slot, source);
 }
 
@@ -236,7 +246,7 @@ static void allocate_beside_planned_starts(struct sched *sched)
     while (reserve_review(sched));
 }
 
-void allocate(struct sched *sched)
+static void allocate_once(struct sched *sched)
 {
     if (sched->policy.inference_first)
         allocate_inference(sched);
@@ -246,4 +256,11 @@ void allocate(struct sched *sched)
     else if (!sched->policy.backfill_config.keeps) /* else even the head may delay a planned start */
         allocate_selected(sched);
     overtake(sched);
+}
+
+void allocate(struct sched *sched)
+{
+    do
+        allocate_once(sched);
+    while (fillers_land(sched)); /* their jobs block those behind them no more */
 }

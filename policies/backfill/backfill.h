@@ -23,6 +23,7 @@ struct backfill_config {
     bool overtakes;       /* false: no job overtakes by time */
     bool keeps;           /* a planned start stands until its job starts */
     bool names_gpus;      /* planned starts name GPUs also where any will do (policies/reservation/planned_units.c) */
+    bool fills_gaps;      /* jobs fill gaps before planned starts, which name GPUs (policies/reservation/fillers.h) */
     int64_t reservations; /* the most jobs with a planned start, at least 1 */
     int64_t depth;      /* jobs looked at in one pass, in the order of the chain; where planned starts stand, jobs with
                            * one and no job that starts; at least 1 */
@@ -41,7 +42,7 @@ struct backfill_policy {
     uint32_t version;
     const char *summary;
     /* A policy file may change: with a window, all but `reservations`; else that one alone, or `depth` if it keeps; and
-     * `interval` unless it keeps, and `names_gpus`, if it overtakes. */
+     * `interval` and `fills_gaps` unless it keeps, and `names_gpus`, if it overtakes. */
     struct backfill_config defaults;
     /* Does this job, which does not fit now, get a planned start?  Pure; called in each pass for each job that would
      * get one.  NULL: every job does.  A policy that keeps planned starts must have NULL. */

@@ -180,11 +180,24 @@ static void read_backfill(struct policy_config *config, const void *registry, st
         }
         if (own->overtakes && !own->keeps)
             own->interval = json_get_duration(&backfill, "interval_s", own->interval);
+        if (own->overtakes && !own->keeps)
+            own->fills_gaps = json_get_bool(&backfill, "fills_gaps", own->fills_gaps);
         if (own->overtakes)
             own->names_gpus = json_get_bool(&backfill, "names_gpus", own->names_gpus);
         json_object_close(&backfill);
     }
     check_backfill(config, &value);
+}
+
+/* A filler must be one that the policy evicts for another job. */
+static void check_gaps(const struct policy_config *config, const struct json_value *value)
+{
+    bool evicts = false;
+    for (uint32_t a = 0; a < config->action_count; a++)
+        evicts |= config->actions[a] == ACTION_RECLAIM || config->actions[a] == ACTION_PREEMPT;
+    if (config->backfill_config.fills_gaps && !(evicts && config->preemption->evicts))
+        json_fail(value, "'fills_gaps' needs a policy that evicts jobs for others: a preemption policy such as "
+                         "'checkpoint', and 'preempt' or 'reclaim' among the actions");
 }
 
 static void read_defrag(struct policy_config *config, struct json_object *object)
@@ -391,6 +404,8 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     read_sharing(config, &object);
     read_idle(config, &object);
     read_actions(config, &object);
+    struct json_value backfill = json_member(&object, "backfill");
+    check_gaps(config, &backfill);
     config->reservation_expiry = json_get_patience(&object, "reservation_expiry_s", config->reservation_expiry);
     read_headroom(config, &object);
     read_guarantees(config, &object);

@@ -25,6 +25,7 @@
     ROW(over_quota, "retry_queues")                                                                                    \
     ROW(reservation, "run_times eviction")                                                                             \
     ROW(running_ends, "reservation run_times") /* planned ends read the estimates */                                   \
+    ROW(fillers, "running_ends")               /* it forgets a filler after its planned end */                         \
     ROW(repartitions, "reservation")           /* its cuts may not delay planned starts */                             \
     ROW(hoarders, "repartitions eviction")     /* it takes space where no other action found any */
 

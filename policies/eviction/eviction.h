@@ -33,6 +33,18 @@ void moves_drop_holds(struct sched *sched);
  */
 time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t slot);
 
+/* ---- Jobs that fill a gap (policies/reservation/fillers.h) */
+
+/* May the policy ever evict the whole job in `slot`, which waits or runs, for the preemptor?  By preemption in its own
+ * queue, by reclaim from another.  What time alone decides is not asked: minimum run times, delays, costs.  O(depth of
+ * the queue tree). */
+bool eviction_is_ever(struct sched *sched, uint32_t preemptor, uint32_t slot);
+/* The run time that would protect the job from an eviction for the preemptor. */
+time_ns eviction_protects_for(const struct sched *sched, uint32_t preemptor, uint32_t slot);
+/* Evict the whole job, all of which runs, for the preemptor.  Its space is coming, and for nobody yet.  Returns the
+ * source of that space. */
+enum source eviction_take(struct sched *sched, uint32_t slot, uint32_t preemptor, enum reason reason);
+
 /* A job that may become a victim was added, or its checkpoint was told. */
 void preemption_cost_know(struct sched *sched, uint32_t slot);
 

@@ -40,6 +40,7 @@ static void book_victim(struct sched *sched, uint32_t slot, job_id preemptor, en
     struct sched_job *job = &sched->jobs.jobs[slot];
     sched->jobs.facts[slot].displaced_by = preemptor;
     sched->jobs.facts[slot].displaced_cycle = sched->cycle;
+    sched->jobs.facts[slot].displaced_reason = (uint8_t)reason;
     if (!recall(sched, slot)) {
         sched_settle(sched, slot);
         return;
@@ -105,6 +106,15 @@ enum source plan_book(struct sched *sched, job_id preemptor, enum plan_kind kind
     }
     if (sched->eviction->evicted_in_cycle == evicted)
         return SOURCE_FREE;
+    return needs_grace ? SOURCE_EVICTION : SOURCE_GRACE_0;
+}
+
+enum source eviction_take(struct sched *sched, uint32_t slot, uint32_t preemptor, enum reason reason)
+{
+    bool needs_grace = false;
+    for (uint32_t i = 0; i < sched->jobs.jobs[slot].holding_count; i++)
+        let_go(sched, slot, i);
+    book_victim(sched, slot, sched->jobs.jobs[preemptor].id, reason, &needs_grace);
     return needs_grace ? SOURCE_EVICTION : SOURCE_GRACE_0;
 }
 

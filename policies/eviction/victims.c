@@ -34,7 +34,7 @@ static time_ns runtime_upward(const struct sched *sched, queue_id queue, bool is
     return is_reclaim ? sched->policy.preempt.reclaim_min_runtime : sched->policy.preempt.preempt_min_runtime;
 }
 
-static time_ns min_runtime(const struct sched *sched, queue_id preemptor, queue_id victim, enum plan_kind kind)
+time_ns victims_min_runtime(const struct sched *sched, queue_id preemptor, queue_id victim, enum plan_kind kind)
 {
     if (kind == PLAN_CONSOLIDATE)
         return 0;
@@ -46,7 +46,7 @@ static time_ns min_runtime(const struct sched *sched, queue_id preemptor, queue_
     return runtime_upward(sched, from, kind == PLAN_RECLAIM);
 }
 
-static bool is_within_rule(const struct sched *sched, uint32_t preemptor, uint32_t slot)
+bool victims_is_within_rule(const struct sched *sched, uint32_t preemptor, uint32_t slot)
 {
     const struct sched_job *own = &sched->jobs.jobs[preemptor], *job = &sched->jobs.jobs[slot];
     const struct job_facts *own_facts = &sched->jobs.facts[preemptor], *facts = &sched->jobs.facts[slot];
@@ -122,7 +122,7 @@ static inline bool is_left_alone(struct sched *sched, const struct victim_walk *
 {
     if (walk->kind == PLAN_CONSOLIDATE)
         return moves_spares(sched, slot);
-    return walk->kind == PLAN_PREEMPT && (!is_within_rule(sched, walk->preemptor, slot) ||
+    return walk->kind == PLAN_PREEMPT && (!victims_is_within_rule(sched, walk->preemptor, slot) ||
                                           pending_compare(&sched->pending, walk->preemptor, slot) >= 0);
 }
 
@@ -226,8 +226,7 @@ static inline void add_job(struct sched *sched, const struct victim_walk *walk, 
         sched->plan->units[u].surplus_count = surplus;
 }
 
-/* May a plan of this kind for a preemptor of queue `preemptor` take from `queue` at all? */
-static bool is_queue_meant(struct sched *sched, queue_id preemptor, queue_id queue, enum plan_kind kind)
+bool victims_is_queue_meant(struct sched *sched, queue_id preemptor, queue_id queue, enum plan_kind kind)
 {
     bool is_flat = sched->policy.quota->is_flat;
     if (kind == PLAN_CONSOLIDATE || kind == PLAN_HEADROOM)
@@ -267,7 +266,7 @@ static bool may_queue_lose(struct sched *sched, const struct plan_request *reque
 /* May a plan take any unit of the queue? */
 static bool may_take_from(struct sched *sched, const struct victim_walk *walk, queue_id own, queue_id queue)
 {
-    if (!is_queue_meant(sched, own, queue, walk->kind))
+    if (!victims_is_queue_meant(sched, own, queue, walk->kind))
         return false;
     return walk->kind != PLAN_RECLAIM || walk->request->is_moving || may_queue_lose(sched, walk->request, queue);
 }
@@ -293,20 +292,20 @@ time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t sl
                                   .victim_unit = sched_request_class(sched, job)->charge,
                                   .preemptor_priority = own->priority,
                                   .victim_priority = job->priority};
-    if (!job->is_listed || !is_queue_meant(sched, own->queue, job->queue, PLAN_RECLAIM) ||
+    if (!job->is_listed || !victims_is_queue_meant(sched, own->queue, job->queue, PLAN_RECLAIM) ||
         !sched->policy.quota->may_take(&sched->tree, &taking))
         return TIME_NEVER;
     const struct victim_candidate *candidate = candidates_get(sched, slot);
     if (candidate->is_spent || candidate->is_non_preemptible)
         return TIME_NEVER;
-    return time_after(candidate->decided, min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
+    return time_after(candidate->decided, victims_min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
 }
 
 /* From now on, jobs of this queue are judged. */
 static void know_queue(struct sched *sched, struct victim_walk *walk, queue_id queue)
 {
     const queue_id own = walk->preemptor == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[walk->preemptor].queue;
-    walk->protected_for = min_runtime(sched, own, queue, walk->kind);
+    walk->protected_for = victims_min_runtime(sched, own, queue, walk->kind);
     walk->is_over_quota = does_borrow(sched, queue, walk->kind);
 }
 

@@ -11,6 +11,13 @@ int64_t victims_loss_bound(const struct sched *sched, const struct plan_request 
 void victims_collect(struct sched *sched, const struct plan_request *request);
 /* Put the units that were collected in the order in which victims_next returns them. */
 void victims_arrange(struct sched *sched, const struct plan_request *request);
+/* May a plan of this kind for a preemptor of queue `preemptor` take from `queue` at all? */
+bool victims_is_queue_meant(struct sched *sched, queue_id preemptor, queue_id queue, enum plan_kind kind);
+/* May the preemptor preempt the job, which is of its own queue, by the policy's within_queue?  The order is not asked.
+ */
+bool victims_is_within_rule(const struct sched *sched, uint32_t preemptor, uint32_t slot);
+/* The run time that protects jobs of queue `victim` from a plan of this kind for a preemptor of queue `preemptor`. */
+time_ns victims_min_runtime(const struct sched *sched, queue_id preemptor, queue_id victim, enum plan_kind kind);
 /* Was the preemptor evicted a few cycles ago for a job, which it may not evict yet? */
 bool victims_has_rival(const struct sched *sched, uint32_t preemptor);
 /* May a reclaim take any unit of the queue, in the present trial state? */

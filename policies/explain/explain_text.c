@@ -259,6 +259,15 @@ static void say_sets(const struct sched *sched, const struct sched_job *job, str
         satisfied == 1 ? "has" : "have", satisfied == 1 ? "it needs" : "they need");
 }
 
+/* For a job that was evicted last because it filled a gap. */
+static void say_gap(const struct sched *sched, const struct sched_job *job, struct explanation *out)
+{
+    const struct job_facts *facts = &sched->jobs.facts[job - sched->jobs.jobs];
+    if (out->code != REASON_SCHEDULING && job->evictions > 0 && facts->displaced_reason == REASON_GAP)
+        say(out, " It filled a gap, and was evicted when job %u could start, which the gap was kept for.",
+            facts->displaced_by);
+}
+
 void explain_write(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
     const struct request_class *ask = &sched->request_classes.at[job->ask];
@@ -321,4 +330,5 @@ void explain_write(const struct sched *sched, const struct sched_job *job, struc
     else if (out->code != REASON_QUOTA_LIMIT && !(ask->closed & REQUEST_CLASS_PROMISED))
         say_fit(out);
     say_sets(sched, job, out);
+    say_gap(sched, job, out);
 }

@@ -88,6 +88,7 @@ struct job_facts {
     uint32_t array, array_max;
     job_id displaced_by; /* the job for which it was evicted last, in cycle displaced_cycle; JOB_NONE */
     uint64_t displaced_cycle;
+    uint8_t displaced_reason;              /* enum reason of that eviction */
     time_ns grace;                         /* the grace that it asks for when evicted; 0: as the policy grants */
     time_ns waiting_since;                 /* when it last came to wait */
     time_ns below_since;                   /* since when it holds something, but less than its minimum; TIME_NEVER */

@@ -127,7 +127,7 @@ static void pass_by(struct sched *sched, uint32_t slot, bool is_last)
         cursor->bound--; /* it left */
     if (is_last)
         cursor->bound = 0;
-    else if (needs_no_look(sched) && !sched->policy.backfill_config.keeps)
+    else if (needs_no_look(sched) && !sched->policy.backfill_config.keeps && !sched->policy.backfill_config.fills_gaps)
         pass_by_refused(sched, cursor);
     if (is_at_end(&sched->pending, cursor))
         scratch->cursors[0] = scratch->cursors[--scratch->cursor_count];
@@ -242,6 +242,13 @@ static bool start_beside(struct sched *sched, uint32_t slot, const struct node_m
 
 enum { SPARES = REQUEST_CLASS_SPARES_NODES | REQUEST_CLASS_SPARES_OWNERS | REQUEST_CLASS_SPARES_INFERENCE };
 
+/* Planned ends have moved in this pass. */
+static void redraw(struct sched *sched)
+{
+    sched->planned_starts->is_approximate = true;
+    planned_start_sharpen(sched);
+}
+
 /* planned_start_find.  The profile does not know the headroom: what that keeps from the job is not free before the next
  * planned end. */
 static bool find_from(struct sched *sched, uint32_t slot, time_ns from, time_ns latest, const struct node_marks *only)
@@ -250,7 +257,28 @@ static bool find_from(struct sched *sched, uint32_t slot, time_ns from, time_ns 
     const time_ns next_end = book->end_count > 0 ? book->ends[0].end : TIME_NEVER;
     if (from < next_end && sched_ask(sched, &sched->jobs.jobs[slot])->closed & SPARES && is_shut(sched, slot))
         from = next_end;
-    return from <= latest && from != TIME_NEVER && planned_start_find(sched, slot, from, latest, only);
+    if (from > latest || from == TIME_NEVER)
+        return false;
+    const bool shows = fillers_show(sched, slot);
+    if (shows)
+        redraw(sched);
+    const bool is_found = planned_start_find(sched, slot, from, latest, only);
+    if (shows) {
+        fillers_hide(sched);
+        redraw(sched);
+    }
+    return is_found;
+}
+
+/* Start it in a gap that planned starts leave. */
+static bool fill_gap(struct sched *sched, uint32_t slot)
+{
+    if (is_shut(sched, slot) || !fillers_place(sched, slot))
+        return false;
+    fillers_add(sched, slot);
+    sched_start(sched, slot, SOURCE_GAP);
+    planned_start_started(sched, slot);
+    return true;
 }
 
 /* ---- Promises --------------------------------------------------------------------------------------- */
@@ -347,11 +375,12 @@ static bool find_start(struct sched *sched, uint32_t slot, time_ns latest)
     struct overtake_scratch *scratch = &sched->planned_starts->overtake;
     const uint32_t ask = sched->jobs.jobs[slot].ask, own = bin_of(planned_length(sched, slot));
     const time_ns length = planned_length(sched, slot);
+    const bool fills_gaps = sched->policy.backfill_config.fills_gaps; /* then jobs see different fillers leave */
     time_ns from = 0;
     MEM_GROW(scratch->found, scratch->found_capacity, (size_t)ask + 1);
     for (uint32_t bin = 0; bin <= own; bin++) {
         const struct found_start *found = &scratch->found[ask][bin];
-        if (found->pass == scratch->pass && found->length <= length && found->start > from)
+        if (!fills_gaps && found->pass == scratch->pass && found->length <= length && found->start > from)
             from = found->start;
     }
     const bool is_found = find_from(sched, slot, from, latest, NULL);
@@ -382,7 +411,7 @@ static void go_through(struct sched *sched)
                                is_forbidden(sched, slot) || is_user_done(sched, slot);
         looked_at += !is_passed;
         note_length(sched, slot);
-        if (!is_passed && start_beside(sched, slot, NULL)) {
+        if (!is_passed && (start_beside(sched, slot, NULL) || fill_gap(sched, slot))) {
             looked_at -= config->keeps; /* it needs no promise */
             pass_by_started(sched, slot);
             continue;

@@ -34,7 +34,8 @@ static void mark_outlived(struct sched *sched)
     struct planned_start_book *book = sched->planned_starts;
     for (uint32_t e = 0; e < book->end_count && book->ends[e].end <= sched->now; e++) {
         planned_start_mark_job(sched, book->ends[e].slot);
-        book->outlived_at = sched->now;
+        if (!fillers_has(sched, book->ends[e].slot))
+            book->outlived_at = sched->now;
     }
 }
 
@@ -157,13 +158,15 @@ void planned_start_started(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
     const struct sched_job *job = &sched->jobs.jobs[slot];
+    const time_ns end =
+        book->end_of[slot] > sched->now ? book->end_of[slot] : planned_end_rounded(sched, sched->now + 1);
     if (book->units.gpus > 0)
-        planned_units_take(sched, sched->now, book->end_of[slot], planned_units_starting(sched, slot));
+        planned_units_take(sched, sched->now, end, planned_units_starting(sched, slot));
     for (uint32_t h = 0; h < job->holding_count && book->units.gpus == 0; h++) {
         struct space space = request_class_space(&sched->request_classes.at[job->request_class],
                                                  &sched_job_holding(job, h)->piece, slot);
         if (sched_job_holding(job, h)->phase == HOLDING_STARTING)
-            profile_take(&book->profile, &space, sched->now, book->end_of[slot]);
+            profile_take(&book->profile, &space, sched->now, end);
     }
     book->has_endless |= book->end_of[slot] == TIME_NEVER;
 }

@@ -16,6 +16,7 @@
 #define POLICIES_RESERVATION_PLANNED_START_H
 
 #include "policies/booking/planned_end.h"
+#include "policies/reservation/fillers.h"
 #include "policies/reservation/profile.h"
 #include "policies/state/sched_state.h"
 #include "policies/util/node_marks.h"
@@ -33,6 +34,7 @@ struct planned_start { /* policies/reservation/planned_start.c */
     uint32_t ask;       /* the request class it is for */
     uint8_t group;      /* its only group; PLANNED_START_MANY: the profile alone cannot decide where it fits */
     bool is_ignored;    /* scratch: to be ignored */
+    bool is_yielded;    /* scratch: the job that is placed would give way to it (policies/reservation/fillers.h) */
     queue_id owed_by;   /* where queues compete: the lowest queue that does not deserve the request; QUEUE_NONE */
     uint32_t units;     /* planned by count: it has no pieces; 0: it has pieces */
     time_ns start, end; /* TIME_NEVER: its length is not known */
@@ -150,6 +152,7 @@ struct planned_start_book {   /* policies/reservation/planned_start_book.c */
     uint32_t need_count;
     uint32_t *need_of; /* scratch, by node_id: index + 1 of its last need; 0 between uses */
     struct planned_units units;
+    struct filler_book fillers; /* where jobs fill gaps */
     struct overtake_scratch overtake;
 };
 
@@ -195,6 +198,13 @@ void planned_start_mark_node(struct sched *sched, node_id node);
 void planned_start_mark_job(struct sched *sched, uint32_t slot);
 /* The planned end of the job is another one. */
 void planned_start_move_end(struct sched *sched, uint32_t slot, time_ns end);
+/* The planned end of the job that holds something, as it is listed: that of a filler is its START. */
+time_ns planned_start_end_of(const struct sched *sched, uint32_t slot);
+/* Does its job still wait with that request? */
+bool planned_start_waits(const struct sched *sched, const struct planned_start *planned_start);
+/* Has the planned start a piece on a node of `pieces`? */
+bool planned_start_shares_node(const struct sched *sched, const struct planned_start *planned_start,
+                               const struct piece_list *pieces);
 /* Remove all planned starts. */
 void planned_start_forget_all(struct sched *sched);
 /* Remove planned starts that were dropped or no longer stand, and compact the pieces of the others.  True if any no
@@ -271,6 +281,8 @@ const char *planned_units_check(const struct sched *sched, const void *own);
 bool planned_start_is_wanted(struct sched *sched, uint32_t slot);
 /* The job starts (observer.start_decided): count its promise, and whether it is late. */
 void planned_start_note_start(struct sched *sched, void *own, uint32_t slot);
+/* The promise of the job, if it has one, is later by that time: others leave its space. */
+void planned_start_postpone(struct sched *sched, uint32_t slot, time_ns by);
 /* A planned start was made; is_head: the first of its pass.  Makes it a promise, except, where
  * planned starts do not stand, for jobs other than the head. */
 void planned_start_note_promise(struct sched *sched, const struct planned_start *planned_start, bool is_head);

@@ -118,11 +118,18 @@ static void know_slots(struct planned_start_book *book, uint32_t count)
     MEM_GROW(book->promises, book->promise_capacity, book->end_of_capacity);
 }
 
+time_ns planned_start_end_of(const struct sched *sched, uint32_t slot)
+{
+    const time_ns decided = sched->jobs.jobs[slot].decided;
+    return !fillers_has(sched, slot) ? planned_end(sched, slot) : decided < 1 ? 1 : decided;
+}
+
 /* What the job holds changes after its planned end. */
 static void note_outlived(struct sched *sched, uint32_t slot)
 {
     struct planned_start_book *book = sched->planned_starts;
-    if (book->end_of[slot] != 0 && book->end_of[slot] < sched->now)
+    const bool is_filler = fillers_lists(sched, slot) && book->end_of[slot] <= sched->jobs.jobs[slot].decided;
+    if (book->end_of[slot] != 0 && book->end_of[slot] < sched->now && !is_filler)
         book->outlived_at = sched->now;
 }
 
@@ -135,7 +142,7 @@ void planned_start_settled(struct sched *sched, void *own, uint32_t slot)
     planned_start_mark_job(sched, slot);
     remove_end(book, slot);
     if (job->holding_count > 0)
-        add_end(book, slot, planned_end(sched, slot));
+        add_end(book, slot, planned_start_end_of(sched, slot));
     planned_units_settle(sched, slot);
 }
 
@@ -307,8 +314,7 @@ bool planned_start_is_near_freed(const struct sched *sched, const struct planned
     return false;
 }
 
-/* Does its job still wait with that request? */
-static bool is_wanted_still(const struct sched *sched, const struct planned_start *planned_start)
+bool planned_start_waits(const struct sched *sched, const struct planned_start *planned_start)
 {
     const struct sched_job *job = &sched->jobs.jobs[planned_start->slot];
     return job->id == planned_start->job && job->class_queue != CLASS_QUEUE_NONE && job->ask == planned_start->ask;
@@ -320,7 +326,7 @@ static bool stands(const struct sched *sched, const struct planned_start *planne
     for (uint32_t p = 0; p < planned_start->piece_count; p++)
         if (!sched->ledger->index->is_listed[sched->planned_starts->pieces[planned_start->first_piece + p].node])
             return false;
-    return is_wanted_still(sched, planned_start);
+    return planned_start_waits(sched, planned_start);
 }
 
 bool planned_start_keep_standing(struct sched *sched)
@@ -357,6 +363,17 @@ bool planned_start_keep_standing(struct sched *sched)
     return has_fallen;
 }
 
+bool planned_start_shares_node(const struct sched *sched, const struct planned_start *planned_start,
+                               const struct piece_list *pieces)
+{
+    const struct piece *own = &sched->planned_starts->pieces[planned_start->first_piece];
+    for (uint32_t i = 0; i < planned_start->piece_count; i++)
+        for (uint32_t p = 0; p < pieces->count; p++)
+            if (own[i].node == pieces->pieces[p].node)
+                return true;
+    return false;
+}
+
 void planned_start_forget_all(struct sched *sched)
 {
     struct planned_start_book *book = sched->planned_starts;
@@ -381,6 +398,9 @@ void planned_start_release(struct planned_start_book *book)
     mem_free(book->is_promised);
     mem_free(book->promises);
     planned_units_release(&book->units);
+    mem_free(book->fillers.of);
+    mem_free(book->fillers.is_listed);
+    piece_list_release(&book->fillers.pieces);
     mem_free(book->overtake.waiting);
     mem_free(book->overtake.cursors);
     mem_free(book->overtake.again);
@@ -407,6 +427,6 @@ bool planned_start_is_fresh(const struct sched *sched)
     bool is_fresh = book->count > book->dropped &&
                     (sched->policy.backfill_config.keeps || sched->reserves || book->cycle == sched->cycle);
     for (uint32_t f = 0; f < book->count && is_fresh; f++)
-        is_fresh = book->of[f].job == JOB_NONE || is_wanted_still(sched, &book->of[f]);
+        is_fresh = book->of[f].job == JOB_NONE || planned_start_waits(sched, &book->of[f]);
     return is_fresh;
 }

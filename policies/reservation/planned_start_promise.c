@@ -19,6 +19,16 @@ bool planned_start_is_wanted(struct sched *sched, uint32_t slot)
     return backfill->reserves(&view);
 }
 
+/* Has a job outlived its planned end? */
+static bool is_outlived(const struct sched *sched)
+{
+    const struct planned_start_book *book = sched->planned_starts;
+    for (uint32_t e = 0; e < book->end_count && book->ends[e].end <= sched->now; e++)
+        if (!fillers_has(sched, book->ends[e].slot))
+            return true;
+    return false;
+}
+
 void planned_start_note_start(struct sched *sched, void *own, uint32_t slot)
 {
     struct planned_start_book *book = own;
@@ -28,11 +38,18 @@ void planned_start_note_start(struct sched *sched, void *own, uint32_t slot)
     if (slot >= book->promise_capacity || book->promises[slot].start == 0)
         return;
     struct promise *promise = &book->promises[slot];
-    if (book->end_count > 0 && book->ends[0].end <= sched->now)
+    if (is_outlived(sched))
         book->outlived_at = sched->now;
     book->promised_starts++;
     book->late_starts += sched->now > promise->start && book->outlived_at < promise->made_at;
     promise->start = 0;
+}
+
+void planned_start_postpone(struct sched *sched, uint32_t slot, time_ns by)
+{
+    struct planned_start_book *book = sched->planned_starts;
+    if (slot < book->promise_capacity && book->promises[slot].start != 0)
+        book->promises[slot].start = time_after(book->promises[slot].start, by);
 }
 
 void planned_start_note_promise(struct sched *sched, const struct planned_start *planned_start, bool is_head)

@@ -59,8 +59,9 @@ static bool may_count(const struct sched *sched)
     for (int p = 0; p < 2; p++)
         if (policies[p] != NULL && (policies[p]->looks_at_nodes || policies[p]->one_node == ONE_NODE_REQUIRED))
             return false;
-    return !sched->policy.backfill_config.names_gpus && sched->policy.quota->homes.confines == NULL &&
-           !sched->ledger->limits_tasks && sched->ledger->node_shares == NULL;
+    return !sched->policy.backfill_config.names_gpus && !sched->policy.backfill_config.fills_gaps &&
+           sched->policy.quota->homes.confines == NULL && !sched->ledger->limits_tasks &&
+           sched->ledger->node_shares == NULL;
 }
 
 /* The unit of all jobs that hold something or wait; 0: they have none in common. */

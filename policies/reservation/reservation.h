@@ -22,6 +22,16 @@ bool planned_start_is_fresh(const struct sched *sched);
 /* In a trial: take the space that planned starts of other jobs need while the job would run if it started now. */
 void planned_start_keep(struct sched *sched, uint32_t slot);
 
+/* ---- gaps (policies/reservation/fillers.h) */
+
+/* Find a place for the waiting job, on sched->pieces, that is free now and that only planned starts need later to which
+ * the job would give way, if that is worth it.  Takes nothing.  False: there is none, or the policy fills no gaps. */
+bool fillers_place(struct sched *sched, uint32_t slot);
+/* The waiting job is about to start on that place. */
+void fillers_add(struct sched *sched, uint32_t slot);
+/* Evict the fillers without which the jobs of planned starts can start now; those claim the space.  True if any did. */
+bool fillers_land(struct sched *sched);
+
 /* ---- with one queue */
 
 /* A backfill pass: start the jobs that may overtake, by the backfill policy. */

@@ -47,9 +47,11 @@ static bool may_take_back(struct sched *sched, uint32_t preemptor)
 }
 
 /* The time at which the preemptor can have the space of the job in `slot`: its planned end, or earlier if the preemptor
- * can reclaim it. */
+ * can reclaim it or the job is a filler that gives way to it. */
 static time_ns end_for(struct sched *sched, uint32_t preemptor, uint32_t slot, bool takes_back)
 {
+    if (fillers_has(sched, slot) && fillers_gives_way(sched, slot, preemptor))
+        return planned_end_rounded(sched, sched->now + 1); /* with its grace, others could start in that time */
     const time_ns end = planned_end(sched, slot);
     const time_ns back = takes_back ? returns_at(sched, preemptor, slot) : TIME_NEVER;
     return back < end ? back : end;
@@ -143,17 +145,6 @@ bool reserve_review(struct sched *sched)
 
 /* ---- Conflicts with planned starts ---- */
 
-static bool shares_node(const struct sched *sched, const struct planned_start *planned_start,
-                        const struct piece_list *pieces)
-{
-    const struct piece *own = &sched->planned_starts->pieces[planned_start->first_piece];
-    for (uint32_t i = 0; i < planned_start->piece_count; i++)
-        for (uint32_t p = 0; p < pieces->count; p++)
-            if (own[i].node == pieces->pieces[p].node)
-                return true;
-    return false;
-}
-
 bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_list *pieces)
 {
     const struct planned_start_book *book = sched->planned_starts;
@@ -162,7 +153,8 @@ bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_lis
     const time_ns end = planned_end_after(sched, sched->now, slot);
     planned_start_ignore_harmless(sched, slot);
     for (uint32_t f = 0; f < book->count; f++)
-        if (!book->of[f].is_ignored && book->of[f].start < end && shares_node(sched, &book->of[f], pieces))
+        if (!book->of[f].is_ignored && book->of[f].start < end &&
+            planned_start_shares_node(sched, &book->of[f], pieces))
             return false;
     return true;
 }

@@ -22,7 +22,7 @@ const char *const wire_decision_keys[] = {
 
 const char *const wire_sources[] = {
     [SOURCE_FREE] = "free",         [SOURCE_HEADROOM] = "headroom", [SOURCE_GRACE_0] = "grace_0",
-    [SOURCE_EVICTION] = "eviction", [SOURCE_COUNT] = NULL,
+    [SOURCE_EVICTION] = "eviction", [SOURCE_GAP] = "gap",           [SOURCE_COUNT] = NULL,
 };
 
 const char *const wire_job_ends[] = {

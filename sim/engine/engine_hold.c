@@ -41,7 +41,7 @@ static uint32_t slot_of(const struct engine *engine, const struct sim_job *job)
 bool engine_is_preemption(uint8_t reason)
 {
     return reason == REASON_PREEMPTED || reason == REASON_RECLAIMED || reason == REASON_CONSOLIDATED ||
-           reason == REASON_HEADROOM;
+           reason == REASON_HEADROOM || reason == REASON_GAP;
 }
 
 /* Book overhead and work that is thrown away. */

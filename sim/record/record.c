@@ -14,7 +14,7 @@ const char *const attempt_end_names[] = {
     NULL,
 };
 
-const char *const record_source_names[] = {"free", "headroom", "grace_0", "eviction", NULL};
+const char *const record_source_names[] = {"free", "headroom", "grace_0", "eviction", "gap", NULL};
 
 const char *const spent_names[] = {
     [SPENT_USEFUL] = "useful",

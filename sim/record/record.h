@@ -195,8 +195,9 @@ static inline bool job_row_is_active(const struct job_row *row)
     return row->activity != NULL && row->activity[0] != '\0';
 }
 
-enum { RECORD_SOURCE_COUNT = 4 };
-extern const char *const record_source_names[]; /* "free", "headroom", "grace_0", "eviction", NULL: policies/sched.h */
+enum { RECORD_SOURCE_COUNT = 5 };
+/* "free", "headroom", "grace_0", "eviction", "gap", NULL: policies/sched.h */
+extern const char *const record_source_names[];
 
 enum attempt_end { ATTEMPT_ENDED, ATTEMPT_EVICTED, ATTEMPT_UNFINISHED, ATTEMPT_RESIZED };
 extern const char *const attempt_end_names[]; /* "ended", "evicted", "unfinished", "resized", NULL */

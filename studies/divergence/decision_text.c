@@ -48,6 +48,8 @@ static void write_decision(const struct decision_study *study, struct buffer *ou
     }
     if (decision->reason != REASON_NONE)
         buffer_format(out, ": %s", reason_name(decision->reason));
+    if (decision->kind == DECISION_START && decision->source == SOURCE_GAP)
+        buffer_string(out, ", in a gap before a planned start, for which it can be evicted");
     buffer_char(out, '\n');
 }
 

@@ -30,6 +30,7 @@ static void write_start(const struct divergence_act *act, struct buffer *out)
         [SOURCE_HEADROOM] = ", on headroom",
         [SOURCE_GRACE_0] = ", where others were killed for it",
         [SOURCE_EVICTION] = ", where others were evicted for it",
+        [SOURCE_GAP] = ", in the gap before a planned start",
     };
     buffer_string(out, act->is_partial ? "gives it more members" : "starts it");
     write_place(" on ", act, out);
