@@ -20,7 +20,8 @@ struct player {
     uint32_t evictions;
     int64_t left_s, since_s, decided_s, until_s, waits_since_s, promised_s; /* promised_s: -1, it is none */
     uint16_t held[NODES_MAX];
-    decision_id decision;
+    decision_id decision; /* the last EVICT, and for whom */
+    job_id for_job;
 };
 
 struct play {
@@ -101,6 +102,37 @@ static void tell_facts(struct play *play)
     }
 }
 
+/* Does the job fit with those jobs gone? */
+static bool would_fit(const struct play *play, const struct player *own, const bool gone[JOBS])
+{
+    uint32_t members = 0;
+    for (uint32_t n = 0; n < play->nodes; n++) {
+        uint16_t taken = 0;
+        for (uint32_t j = 0; j < JOBS; j++)
+            taken |= gone[j] ? 0 : play->of[j].held[n];
+        members += (GPUS - (uint32_t)__builtin_popcount(taken)) / own->job.first.request.gpus;
+    }
+    return members >= own->job.first.count;
+}
+
+/* The job that goes first claims space: it would not fit with one of its victims still there. */
+static void check_victims(const struct play *play, job_id claims)
+{
+    bool gone[JOBS];
+    for (uint32_t j = 0; j < JOBS; j++) {
+        if (play->of[j].state == WAITS && goes_before(play, j, claims))
+            return; /* another one's planned start may need space too */
+        gone[j] = play->of[j].state == LEAVES && play->of[j].for_job == claims;
+    }
+    for (uint32_t j = 0; j < JOBS; j++) {
+        if (!gone[j])
+            continue;
+        gone[j] = false;
+        assert_false(would_fit(play, &play->of[claims], gone));
+        gone[j] = true;
+    }
+}
+
 /* The order puts the job before those that wait, and which then have no promise any more. */
 static void void_promises(struct play *play, job_id before)
 {
@@ -134,10 +166,12 @@ static void carry_out(struct play *play, const struct decision *decision)
         own->state = LEAVES;
         own->evictions++;
         own->decision = decision->id;
+        own->for_job = decision->for_job;
         own->until_s = play->now_s + GRACE_S < own->until_s ? play->now_s + GRACE_S : own->until_s;
         play->given_way++;
         return;
     case DECISION_RESERVE:
+        check_victims(play, decision->job);
         own->state = CLAIMS;
         break;
     default:
@@ -165,20 +199,6 @@ static bool gives_way(const struct player *filler, const struct player *first)
            filler->decided_s >= first->waits_since_s && filler->evictions < EVICTIONS_MAX;
 }
 
-/* With the fillers gone that give way to it, if `without`. */
-static bool would_fit(const struct play *play, const struct player *first, bool without)
-{
-    uint32_t members = 0;
-    for (uint32_t n = 0; n < play->nodes; n++) {
-        uint16_t taken = 0;
-        for (uint32_t j = 0; j < JOBS; j++)
-            if (!without || !gives_way(&play->of[j], first))
-                taken |= play->of[j].held[n];
-        members += (GPUS - (uint32_t)__builtin_popcount(taken)) / first->job.first.request.gpus;
-    }
-    return members >= first->job.first.count;
-}
-
 static void check_first(struct play *play)
 {
     const uint32_t j = first_of(play);
@@ -186,10 +206,13 @@ static void check_first(struct play *play)
         return;
     struct player *first = &play->of[j];
     const time_ns planned = sched_planned_start(play->c.sched, j);
-    assert_false(would_fit(play, first, false));
+    bool gone[JOBS] = {false};
+    assert_false(would_fit(play, first, gone));
     if (planned == TIME_NEVER)
         return;
-    assert_false(would_fit(play, first, true));
+    for (uint32_t other = 0; other < JOBS; other++)
+        gone[other] = gives_way(&play->of[other], first);
+    assert_false(would_fit(play, first, gone));
     if (first->promised_s < 0) {
         first->promised_s = planned / TIME_NS_PER_S + (planned % TIME_NS_PER_S > 0);
         play->promises++;
