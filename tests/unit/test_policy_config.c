@@ -45,6 +45,11 @@ TEST(test_backfill_needs_lines_that_suit)
     expect_refused("{'backfill': {'policy': 'conservative', 'interval_s': 30}}", "interval_s");
     expect_refused("{'backfill': {'policy': 'easy', 'reservations': 0}}", "'reservations' must be");
     expect_refused("{'backfill': {'policy': 'hard'}}", "hard");
+    expect_refused("{'backfill': {'policy': 'conservative', 'fills_gaps': true}}", "fills_gaps");
+    expect_refused("{'backfill': {'policy': 'easy', 'fills_gaps': true}, 'preemption': {'policy': 'none'}}", "evicts");
+    expect_refused("{'backfill': {'policy': 'easy', 'fills_gaps': true}, 'preemption': {'policy': 'checkpoint'}, "
+                   "'actions': ['allocate']}",
+                   "'preempt' or 'reclaim'");
     expect_refused("{'backfill': {'colour': 1}}", "colour");
 }
 
