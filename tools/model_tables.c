@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "tools/model_sharing.h"
+#include "tools/model_training.h"
 #include "topologies/collective_rows.h"
 #include "topologies/communication.h"
 #include "topologies/nccl_tuning.h"
@@ -158,175 +159,6 @@ static bool print_collectives(struct buffer *out)
     return holds;
 }
 
-/* ---- training ---- */
-
-#define TRAINING_RMS_MAX     0.06 /* of the rows of both tables together */
-#define TRAINING_SLOPE_ERROR 0.5  /* of MFU by doublings, relative */
-
-struct training_row {
-    const char *name;
-    uint32_t hidden, layers, tp, pp, dp, batch;
-    double tflops; /* measured, of a GPU */
-};
-
-/* Megatron-Core r0.8, images/model_table.png: weak scaling on H100, sequence 4096, vocabulary 131072. */
-static const struct training_row megatron_rows[] = {
-    {"1.7B", 2048, 24, 1, 1, 48, 192, 408.8},     {"7.1B", 4096, 30, 2, 1, 48, 192, 465.9},
-    {"16B", 6144, 32, 4, 1, 48, 192, 489.1},      {"32B", 7168, 48, 8, 1, 48, 192, 459.6},
-    {"70B", 8192, 84, 8, 2, 48, 384, 419.7},      {"119B", 10240, 92, 8, 4, 48, 768, 420.5},
-    {"177B", 12288, 96, 8, 6, 48, 1152, 432.8},   {"314B", 16384, 96, 8, 8, 48, 1536, 474.4},
-    {"462B", 18432, 112, 8, 16, 48, 3072, 459.9},
-};
-
-/* The Llama 3 Herd of Models, arXiv 2407.21783, table 4, without context parallelism: 16M tokens a batch. */
-static const struct training_row llama_rows[] = {
-    {"405B", 16384, 126, 8, 16, 64, 2048, 430},
-    {"405B", 16384, 126, 8, 16, 128, 2048, 400},
-};
-
-static struct training_plan plan_of(const struct training_row *row)
-{
-    const double stages = fmax(1, round((double)row->layers / row->pp / 2));
-    return (struct training_plan){.tp = row->tp,
-                                  .pp = row->pp,
-                                  .dp = row->dp,
-                                  .ep = 1,
-                                  .layers = row->layers,
-                                  .hidden = row->hidden,
-                                  .heads = row->hidden / 128,
-                                  .kv_heads = row->hidden / 128,
-                                  .ffn = 4 * row->hidden,
-                                  .sequence = 4096,
-                                  .vocabulary = 131072,
-                                  .experts = 1,
-                                  .experts_per_token = 1,
-                                  .batch = row->batch,
-                                  .micro_batch = 1,
-                                  .virtual_stages = row->pp > 1 ? (uint32_t)stages : 1};
-}
-
-/* As the paper's table 3 says. */
-static struct training_plan llama_plan_of(const struct training_row *row)
-{
-    struct training_plan plan = plan_of(row);
-    plan.kv_heads = 8;
-    plan.ffn = 53248;
-    plan.is_gated = true;
-    plan.sequence = 8192;
-    plan.vocabulary = 128256;
-    return plan;
-}
-
-static struct training_time time_on_h100(const struct training_plan *plan, double network_bytes_per_s,
-                                         uint32_t tp_domains)
-{
-    const struct collective_system *system = collective_system_find(TEXT("h100"));
-    const struct training_links links = training_links_packed(plan, system, network_bytes_per_s, tp_domains);
-    return training_time(plan, &links, training_peak_tflops(system, plan->precision));
-}
-
-static const double nic = 50e9; /* DGX H100 */
-
-static void print_training_head(struct buffer *out)
-{
-    buffer_format(out, "  %-6s %6s %4s %4s %4s  %8s  %8s  %8s  %6s\n", "model", "GPUs", "TP", "PP", "DP", "measured",
-                  "model", "error", "MFU");
-}
-
-/* Returns the squared error. */
-static double print_training_row(const struct training_row *row, const struct training_plan *plan, struct buffer *out)
-{
-    const struct training_time time = time_on_h100(plan, nic, 1);
-    const double error = time.tflops_per_gpu / row->tflops - 1;
-    buffer_format(out, "  %-6s %6llu %4u %4u %4u  %8.1f  %8.1f  %+6.1f %%  %4.1f %%\n", row->name,
-                  (unsigned long long)training_plan_gpus(plan), plan->tp, plan->pp, plan->dp, row->tflops,
-                  time.tflops_per_gpu, 100 * error, 100 * time.mfu_ratio);
-    return error * error;
-}
-
-static bool print_training(struct buffer *out)
-{
-    enum { MEGATRON_COUNT = sizeof megatron_rows / sizeof *megatron_rows };
-    enum { LLAMA_COUNT = sizeof llama_rows / sizeof *llama_rows };
-    double sum = 0;
-    buffer_format(out, "Training on H100, weak scaling, TFLOP/s of a GPU\n"
-                       "  source: NVIDIA/Megatron-LM core_r0.8.0, images/model_table.png\n");
-    print_training_head(out);
-    for (size_t i = 0; i < MEGATRON_COUNT; i++) {
-        const struct training_plan plan = plan_of(&megatron_rows[i]);
-        sum += print_training_row(&megatron_rows[i], &plan, out);
-    }
-    buffer_format(out, "\nLlama 3 405B without context parallelism, TFLOP/s of a GPU\n"
-                       "  source: arXiv 2407.21783, table 4\n");
-    print_training_head(out);
-    for (size_t i = 0; i < LLAMA_COUNT; i++) {
-        const struct training_plan plan = llama_plan_of(&llama_rows[i]);
-        sum += print_training_row(&llama_rows[i], &plan, out);
-    }
-    const double rms = sqrt(sum / (MEGATRON_COUNT + LLAMA_COUNT));
-    const bool holds = rms <= TRAINING_RMS_MAX;
-    buffer_format(out, "  root mean square of the errors of both tables %.1f %%; tested: at most %.0f %%  %s\n\n",
-                  100 * rms, 100 * TRAINING_RMS_MAX, verdict(holds));
-    return holds;
-}
-
-static bool print_strong_scaling(struct buffer *out)
-{
-    static const uint32_t replicas[] = {2, 4, 8, 16, 32, 48, 96};
-    enum { COUNT = sizeof replicas / sizeof *replicas };
-    const double first_measured = 47, last_measured = 42, doublings = log2(96.0 / 2);
-    const struct training_row *row = &megatron_rows[6];
-    double first = 0, last = 0;
-    buffer_format(out,
-                  "Strong scaling, 177B, batch 1152, MFU\n"
-                  "  source: NVIDIA/Megatron-LM, README: 47 %% on 96 GPUs, 42 %% on 4608\n"
-                  "  %6s  %8s  %8s\n",
-                  "GPUs", "measured", "model");
-    for (size_t i = 0; i < COUNT; i++) {
-        struct training_plan plan = plan_of(row);
-        plan.dp = replicas[i];
-        last = 100 * time_on_h100(&plan, nic, 1).mfu_ratio;
-        first = i == 0 ? last : first;
-        buffer_format(out, "  %6llu", (unsigned long long)training_plan_gpus(&plan));
-        if (i == 0 || i + 1 == COUNT)
-            buffer_format(out, "  %6.1f %%", i == 0 ? first_measured : last_measured);
-        else
-            buffer_format(out, "  %8s", "");
-        buffer_format(out, "  %6.1f %%\n", last);
-    }
-    const double measured = (last_measured - first_measured) / doublings, model = (last - first) / doublings;
-    const bool holds = fabs(model / measured - 1) <= TRAINING_SLOPE_ERROR;
-    buffer_format(out,
-                  "  points per doubling: measured %.2f, model %.2f, error %+.0f %%; tested: within %.0f %%  %s\n\n",
-                  measured, model, 100 * (model / measured - 1), 100 * TRAINING_SLOPE_ERROR, verdict(holds));
-    return holds;
-}
-
-/* Nothing of this was measured: the figures beside are of a coarser formula, one rate a GPU and no latency. */
-static void print_bandwidth(struct buffer *out)
-{
-    static const struct {
-        double gb_per_s; /* of a GPU on the network, as it is reached */
-        uint32_t tp_domains;
-        double tflops;
-    } cases[] = {{40, 1, 437}, {20, 1, 430}, {10, 1, 306}, {5, 1, 165}, {40, 8, 237}};
-    const struct training_plan plan = plan_of(&megatron_rows[4]);
-    buffer_format(out,
-                  "What the network is worth, 70B on 768 GPUs, TFLOP/s of a GPU; not measured, not tested\n"
-                  "  beside: a coarser formula, one rate for each GPU and no latency\n"
-                  "  %-34s  %8s  %8s  %6s\n",
-                  "network, of a GPU", "beside", "model", "loss");
-    double most = 0;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const double network = cases[i].gb_per_s * 1e9 / 0.966; /* nominal: topologies/collective.c */
-        const double tflops = time_on_h100(&plan, network, cases[i].tp_domains).tflops_per_gpu;
-        most = i == 0 ? tflops : most;
-        buffer_format(out, "  %2.0f GB/s%-27s  %8.0f  %8.1f  %4.0f %%\n", cases[i].gb_per_s,
-                      cases[i].tp_domains > 1 ? ", each TP group over 8 nodes" : "", cases[i].tflops, tflops,
-                      100 * (1 - tflops / most));
-    }
-}
-
 /* ---- sensitivities ---- */
 
 /* stanford-futuredata/gavel, simulation_throughputs.json: steps per second of the same job on GPUs of several servers
@@ -422,9 +254,7 @@ bool model_tables_print(struct buffer *out)
 {
     bool holds = true;
     holds &= print_collectives(out);
-    holds &= print_training(out);
-    holds &= print_strong_scaling(out);
-    print_bandwidth(out);
+    holds &= model_training_print(out);
     holds &= print_spread(out);
     holds &= model_activity_print(out);
     buffer_char(out, '\n');

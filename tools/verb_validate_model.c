@@ -6,7 +6,7 @@
 #include "tools/verbs.h"
 #include "topologies/collective_rows.h"
 #include "topologies/nccl_tuning.h"
-#include "topologies/training.h"
+#include "topologies/training_rows.h"
 
 enum { STATUS_FAILED = 10, NODES_MAX = 1000000, PLAN_BYTES_MAX = 1 << 20 };
 
@@ -121,6 +121,15 @@ static struct error place_nodes(const struct collective_system *system, const st
     return ERROR_OK;
 }
 
+static void put_verdict(struct range_verdict verdict, struct buffer *out)
+{
+    if (isinf(verdict.times))
+        buffer_format(out, "\nnot validated here: no row of %s was measured", verdict.reason);
+    else
+        buffer_format(out, "\nnot validated here: %s %.3g times outside the measured rows", verdict.reason,
+                      verdict.times);
+}
+
 /* Was it measured, and met?  If not, what does NCCL's own model say? */
 static void tell_verdict(enum collective_kind kind, const struct collective_place *place, double bytes,
                          struct buffer *out)
@@ -128,11 +137,7 @@ static void tell_verdict(enum collective_kind kind, const struct collective_plac
     const struct range_verdict verdict = collective_validated(kind, place, bytes);
     const struct nccl_tuning nccl = nccl_tuning_time(kind, place, bytes, COLLECTIVE_NOTHING);
     if (!range_is_inside(verdict)) {
-        buffer_string(out, "\nnot validated here: ");
-        if (isinf(verdict.times))
-            buffer_format(out, "no row of %s was measured", verdict.reason);
-        else
-            buffer_format(out, "%s %.3g times outside the measured rows", verdict.reason, verdict.times);
+        put_verdict(verdict, out);
         if (isfinite(nccl.s))
             buffer_format(out, "; NCCL's own model: %.4g GB/s, %s, %s",
                           collective_bus_factor(kind, place->gpu_count) * bytes / nccl.s / 1e9,
@@ -223,16 +228,31 @@ static void put_part(struct buffer *out, const char *name, double s, double step
 static void tell_time(const struct training_plan *plan, const struct training_time *time, struct buffer *out)
 {
     buffer_format(out, "%.1f TFLOP/s per GPU, %.2f %% MFU\n", time->tflops_per_gpu, 100 * time->mfu_ratio);
-    buffer_format(out, "%llu GPUs: tp %u, pp %u, dp %u, ep %u; %.4g billion parameters; %.4g microbatches\n",
-                  (unsigned long long)training_plan_gpus(plan), plan->tp, plan->pp, plan->dp, plan->ep,
-                  training_plan_parameters(plan) / 1e9, plan->batch / ((double)plan->dp * plan->micro_batch));
+    buffer_format(out, "%llu GPUs: tp %u, pp %u, cp %u, dp %u, ep %u; %.4g billion parameters; %.4g microbatches\n",
+                  (unsigned long long)training_plan_gpus(plan), plan->tp, plan->pp, plan->cp, plan->dp, plan->ep,
+                  training_plan_parameters(plan) / 1e9, training_plan_microbatches(plan));
     put_part(out, "compute", time->compute_s, time->step_s);
     put_part(out, "tp", time->tp_s, time->step_s);
+    put_part(out, "cp", time->cp_s, time->step_s);
     put_part(out, "ep", time->ep_s, time->step_s);
     put_part(out, "pp", time->pp_s, time->step_s);
     put_part(out, "bubble", time->bubble_s, time->step_s);
     put_part(out, "dp", time->dp_s, time->step_s);
     put_part(out, "step", time->step_s, time->step_s);
+}
+
+/* The rows of its kind, and whether it is inside of them. */
+static void tell_rows(const struct training_plan *plan, const struct collective_system *system, struct buffer *out)
+{
+    const struct training_errors errors = training_errors_of(plan);
+    buffer_format(out, "%u rows of %s in %s", errors.row_count, training_kind_name(plan),
+                  training_precision_names[plan->precision]);
+    if (errors.row_count > 0)
+        buffer_format(out, ", where the model is off by %+.0f to %+.0f %%", 100 * errors.least, 100 * errors.most);
+    const struct range_verdict verdict = training_validated(plan, system);
+    if (!range_is_inside(verdict))
+        put_verdict(verdict, out);
+    buffer_char(out, '\n');
 }
 
 static struct error tell_training(const struct args *args, struct buffer *out)
@@ -259,6 +279,7 @@ static struct error tell_training(const struct args *args, struct buffer *out)
     const struct training_links links = training_links_packed(&plan, system, network, (uint32_t)tp_domains);
     const struct training_time time = training_time(&plan, &links, peak);
     tell_time(&plan, &time, out);
+    tell_rows(&plan, system, out);
     return ERROR_OK;
 }
 

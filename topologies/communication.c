@@ -96,49 +96,57 @@ static struct communication_time sensitivity_time(const struct sensitivity *sens
 static struct training_plan plan_for(const struct training_plan *plan, uint32_t gpu_count)
 {
     struct training_plan scaled = *plan;
-    const uint64_t replica = (uint64_t)plan->tp * plan->pp;
+    const uint64_t replica = training_plan_replica_gpus(plan);
     scaled.dp = gpu_count < replica ? 1 : (uint32_t)(gpu_count / replica);
     if (scaled.dp == plan->dp)
         return scaled;
     assert(plan->dp > 0); /* fitted */
     const double batch = (double)plan->batch / plan->dp * scaled.dp;
     scaled.batch = batch < UINT32_MAX ? (uint32_t)batch : UINT32_MAX;
-    scaled.ep = common_divisor(plan->ep, scaled.dp);
+    scaled.ep = common_divisor(plan->ep, plan->tp * plan->cp * scaled.dp);
     return scaled;
 }
 
-/* 0: not known. */
-static double peak_tflops(const struct gang_place *place, enum training_precision precision)
+/* What a plan computes with on a GPU. */
+struct rate {
+    double tflops; /* peak of the precision; 0: not known */
+    enum training_precision precision;
+};
+
+/* A GPU without FP8 computes in BF16. */
+static struct rate rate_at(const struct gang_place *place, enum training_precision precision)
 {
-    const bool is_fp8 = precision == TRAINING_FP8;
-    if (place->bf16_tflops > 0)
-        return place->bf16_tflops * (is_fp8 && place->bf16_tflops >= TFLOPS_FP8_MIN ? TFLOPS_FP8_OF_BF16 : 1);
-    const double peak = training_peak_tflops(&place->system, precision);
-    return peak > 0 || !is_fp8 ? peak : training_peak_tflops(&place->system, TRAINING_BF16);
+    double tflops = place->bf16_tflops;
+    if (tflops > 0 && precision == TRAINING_FP8)
+        tflops = tflops >= TFLOPS_FP8_MIN ? TFLOPS_FP8_OF_BF16 * tflops : 0;
+    else if (tflops <= 0)
+        tflops = training_peak_tflops(&place->system, precision);
+    return tflops > 0 || precision == TRAINING_BF16 ? (struct rate){tflops, precision} : rate_at(place, TRAINING_BF16);
 }
 
 static struct training_time plan_step(const struct training_plan *plan, const struct gang_place *place, double network,
-                                      double peak)
+                                      struct rate rate)
 {
-    const struct training_plan scaled = plan_for(plan, place->gpu_count);
+    struct training_plan scaled = plan_for(plan, place->gpu_count);
     struct collective_place all = gang_place_all(place);
+    scaled.precision = rate.precision;
     all.network_bytes_per_s = network;
     const struct training_links links = training_links_placed(&scaled, &all, place->domain_gpus_gcd);
-    return training_time(&scaled, &links, peak > 0 ? peak : TFLOPS_NOT_KNOWN);
+    return training_time(&scaled, &links, rate.tflops > 0 ? rate.tflops : TFLOPS_NOT_KNOWN);
 }
 
 static struct communication_time plan_time(const struct training_plan *plan, const struct gang_place *place,
                                            const struct gang_place *best, double network)
 {
-    const double peak = peak_tflops(best, plan->precision);
-    const double best_s = plan_step(plan, best, best->network_bytes_per_s, peak).step_s;
-    const struct training_time step = plan_step(plan, place, network, peak);
-    const double exposed = (step.tp_s + step.ep_s + step.pp_s + step.dp_s) / step.step_s;
+    const struct rate rate = rate_at(best, plan->precision);
+    const double best_s = plan_step(plan, best, best->network_bytes_per_s, rate).step_s;
+    const struct training_time step = plan_step(plan, place, network, rate);
+    const double exposed = (step.tp_s + step.cp_s + step.ep_s + step.pp_s + step.dp_s) / step.step_s;
     return (struct communication_time){.step_s = step.step_s,
                                        .exposed_ratio = exposed,
                                        .network_ratio = fmin(1, step.network_s / step.step_s),
                                        .speed = fmin(1, best_s / step.step_s),
-                                       .mfu_ratio = peak > 0 ? step.mfu_ratio : 0};
+                                       .mfu_ratio = rate.tflops > 0 ? step.mfu_ratio : 0};
 }
 
 /* ---- both ---- */
@@ -168,8 +176,7 @@ static double step_s(const struct communication *communication, const struct gan
 {
     const double network = place->network_bytes_per_s;
     if (communication->has_plan)
-        return plan_step(&communication->plan, place, network, peak_tflops(place, communication->plan.precision))
-            .step_s;
+        return plan_step(&communication->plan, place, network, rate_at(place, communication->plan.precision)).step_s;
     return exchange_s(&communication->sensitivity, place, network);
 }
 

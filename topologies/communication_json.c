@@ -94,15 +94,6 @@ const char *communication_name(const struct communication *communication)
 
 /* ---- compared ---- */
 
-static bool plan_is_same(const struct training_plan *a, const struct training_plan *b)
-{
-    return a->tp == b->tp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep && a->layers == b->layers &&
-           a->hidden == b->hidden && a->heads == b->heads && a->kv_heads == b->kv_heads && a->ffn == b->ffn &&
-           a->sequence == b->sequence && a->vocabulary == b->vocabulary && a->experts == b->experts &&
-           a->experts_per_token == b->experts_per_token && a->batch == b->batch && a->micro_batch == b->micro_batch &&
-           a->virtual_stages == b->virtual_stages && a->is_gated == b->is_gated && a->precision == b->precision;
-}
-
 static bool sensitivity_is_same(const struct sensitivity *a, const struct sensitivity *b)
 {
     return a->kind == b->kind && a->exposed_ratio == b->exposed_ratio && a->hidden_ratio == b->hidden_ratio &&
@@ -113,21 +104,8 @@ bool communication_is_same(const struct communication *a, const struct communica
 {
     if (a->has_plan != b->has_plan)
         return false;
-    return a->has_plan ? plan_is_same(&a->plan, &b->plan) : sensitivity_is_same(&a->sensitivity, &b->sensitivity);
-}
-
-static uint64_t plan_hash(const struct training_plan *plan)
-{
-    const uint32_t words[] = {plan->tp,          plan->pp,
-                              plan->dp,          plan->ep,
-                              plan->layers,      plan->hidden,
-                              plan->heads,       plan->kv_heads,
-                              plan->ffn,         plan->sequence,
-                              plan->batch,       plan->experts,
-                              plan->vocabulary,  plan->experts_per_token,
-                              plan->micro_batch, plan->virtual_stages,
-                              plan->is_gated,    plan->precision};
-    return hash_bytes(words, sizeof words, 1);
+    return a->has_plan ? training_plan_is_same(&a->plan, &b->plan)
+                       : sensitivity_is_same(&a->sensitivity, &b->sensitivity);
 }
 
 static uint64_t sensitivity_hash(const struct sensitivity *sensitivity)
@@ -139,5 +117,6 @@ static uint64_t sensitivity_hash(const struct sensitivity *sensitivity)
 
 uint64_t communication_hash(const struct communication *communication)
 {
-    return communication->has_plan ? plan_hash(&communication->plan) : sensitivity_hash(&communication->sensitivity);
+    return communication->has_plan ? training_plan_hash(&communication->plan)
+                                   : sensitivity_hash(&communication->sensitivity);
 }

@@ -186,9 +186,11 @@ static double flops(void)
 
 static double plan_step_s(bool is_spilled)
 {
-    const double compute = flops() / (0.56 * HIDDEN / (HIDDEN + 600.0) * 989.4e12);
+    const double h = HIDDEN, s = SEQUENCE, beside = 440 / h;
+    const double scores = 12.0 * BATCH * s * s * LAYERS * h / TP; /* of FlashAttention-2: 1.75 of their FLOPs' time */
+    const double compute = (flops() * (1 + beside) + 0.75 * scores) / (0.57 * 989.4e12);
     const double exchanged = 8.0 * LAYERS * BATCH * gather_s(is_spilled);
-    return compute + fmax(0.4 * exchanged, exchanged - compute);
+    return compute + fmax(0.35 * exchanged, exchanged - compute);
 }
 
 /* Two members of 4 GPUs of the group: on one node, and with half of each of two nodes taken. */
@@ -203,6 +205,10 @@ TEST(a_tensor_parallel_group_spilled_over_two_nodes)
                                                 .hidden = HIDDEN,
                                                 .heads = 32,
                                                 .kv_heads = 32,
+                                                .head_size = HIDDEN / 32,
+                                                .cp = 1,
+                                                .zero = 1,
+                                                .expert_load = 1,
                                                 .ffn = 4 * HIDDEN,
                                                 .sequence = SEQUENCE,
                                                 .vocabulary = VOCABULARY,

@@ -11,13 +11,15 @@ windtunnel validate-model
 is_silent said.err validate-model
 grep -q 'NOT OK' said.out && fail 'status 0, but a row does not hold'
 tested=$(grep -c ' ok$' said.out)
-[ "$tested" -eq 84 ] || fail "$tested rows and sums are tested, not 84"
+[ "$tested" -eq 96 ] || fail "$tested rows and sums are tested, not 96"
 untested=$(grep -c '% .* not tested$' said.out)
-[ "$untested" -eq 9 ] || fail "$untested rows are not tested, not 9"
+[ "$untested" -eq 18 ] || fail "$untested rows are not tested, not 18"
 for title in '8 x H200, NVLS, by size' 'H200 by number of GPUs' '8 x H100' '8 nodes of 8 H100' 'GB200 NVL72, one rack' \
     'Errors of the tested rows' 'All-reduce beyond the rows' 'Two domains, InfiniBand' \
     '4 and 8 GPUs in each of three racks' \
     'Nodes of 8 H100, RoCE' 'B200: one node' 'B200: 4 nodes' 'Training on H100' 'Llama 3 405B' \
+    'Sharded parameters (FSDP), 128' 'Sharded parameters (FSDP), 8' 'NeMo, BF16' 'FP8: llm-foundry' \
+    'Mixtures of experts' \
     'Strong scaling, 177B' 'What the network is worth, 70B' 'A V100 in each of 2 to 8 servers' \
     'Latency of YOLOS-small beside copies' 'What partitioning leaves' 'GROMACS on instances' \
     'Mean speed of two jobs' "SM activity of Acme's GPUs"; do
@@ -104,15 +106,17 @@ cat >plan.json <<'END'
 END
 windtunnel validate-model --training plan.json
 expect 'a plan' <<'END'
-420.5 TFLOP/s per GPU, 42.50 % MFU
-768 GPUs: tp 8, pp 2, dp 48, ep 1; 69.79 billion parameters; 8 microbatches
-  compute         1.770 s   81.4 %
-  tp              0.273 s   12.6 %
+421.4 TFLOP/s per GPU, 42.59 % MFU
+768 GPUs: tp 8, pp 2, cp 1, dp 48, ep 1; 69.79 billion parameters; 8 microbatches
+  compute         1.799 s   83.0 %
+  tp              0.239 s   11.0 %
+  cp              0.000 s    0.0 %
   ep              0.000 s    0.0 %
   pp              0.064 s    3.0 %
   bubble          0.013 s    0.6 %
   dp              0.053 s    2.4 %
-  step            2.173 s  100.0 %
+  step            2.168 s  100.0 %
+23 rows of dense plans in bf16, where the model is off by -10 to +5 %
 END
 cp said.out plan.out
 list='tp=8, pp=2, gpus=768, layers=84, hidden=8192, sequence=4096, vocabulary=131072, batch=384'
@@ -122,6 +126,14 @@ faster "$(speed --training plan.json)" "$(speed --training plan.json --tp-domain
 faster "$(speed --training plan.json)" "$(speed --training plan.json --tier spine --leaf-oversubscription 8)" \
     'an oversubscribed network costs nothing'
 faster "$(speed --training plan.json --system b200)" "$(speed --training plan.json)" 'a B200 is not faster'
+windtunnel validate-model --training "$list, zero=3, precision=fp8"
+grep -q '^8 rows of plans with zero 2 or 3 in fp8, where' said.out || fail 'there are not 8 rows of FSDP in FP8'
+grep -q '^not validated here: GPUs 96 times outside the measured rows$' said.out ||
+    fail "a plan beyond all rows is called validated: $(tail -n 1 said.out)"
+windtunnel validate-model --training plan.json --system b200
+grep -q '^not validated here: no row of b200 was measured$' said.out || fail 'a B200 is validated by rows of H100'
+faster "$(speed --training plan.json)" "$(speed --training "$list, recompute=full")" 'recomputation costs nothing'
+faster "$(speed --training "$list, precision=fp8")" "$(speed --training plan.json)" 'FP8 is not faster'
 
 # ---- refusals ----
 

@@ -168,17 +168,27 @@ static struct training_plan random_plan(struct random_stream *random)
 {
     const uint32_t tp = 1u << random_below(random, 4), replicas = 1u << random_below(random, 4);
     const bool is_expert = random_below(random, 2) == 1;
+    const uint32_t hidden = 1024 * (1 + random_below(random, 16));
     return (struct training_plan){
+        .cp = 1u << random_below(random, 3),
+        .head_size = random_below(random, 2) == 1 ? 128 : hidden / 32,
+        .shared_ffn = is_expert ? 1024 * random_below(random, 3) : 0,
+        .expert_load = random_below(random, 2) == 1 ? 1 + random_uniform(random) : 1,
+        .zero = random_below(random, 4),
+        .has_reshard = random_below(random, 2) == 1,
+        .has_prefetch = random_below(random, 2) == 1,
+        .recompute = (enum training_recompute)random_below(random, 3),
+        .attention = (enum training_attention)random_below(random, 2),
         .tp = tp,
         .pp = 1 + random_below(random, 4),
         .dp = random_below(random, 3) == 0 ? 0 : replicas,
         .ep = is_expert ? replicas : 1,
         .layers = 32 + random_below(random, 96),
-        .hidden = 1024 * (1 + random_below(random, 16)),
+        .hidden = hidden,
         .heads = 32,
         .kv_heads = 8u << random_below(random, 2),
         .ffn = 1024 * (1 + random_below(random, 64)),
-        .sequence = 1 + random_below(random, 100000),
+        .sequence = 4 * (1 + random_below(random, 100000)),
         .vocabulary = 1 + random_below(random, 200000),
         .experts = is_expert ? 64 : 1,
         .experts_per_token = is_expert ? 1 + random_below(random, 8) : 1,
@@ -246,15 +256,25 @@ TEST(each_field_counts)
         offsetof(struct training_plan, vocabulary),  offsetof(struct training_plan, experts),
         offsetof(struct training_plan, batch),       offsetof(struct training_plan, experts_per_token),
         offsetof(struct training_plan, micro_batch), offsetof(struct training_plan, virtual_stages),
+        offsetof(struct training_plan, cp),          offsetof(struct training_plan, head_size),
+        offsetof(struct training_plan, shared_ffn),  offsetof(struct training_plan, zero),
     };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields + 2; i++) {
+    enum { COUNT = sizeof fields / sizeof *fields };
+    for (size_t i = 0; i < COUNT + 7; i++) {
         struct communication other = base;
-        if (i < sizeof fields / sizeof *fields)
+        if (i < COUNT)
             ++*(uint32_t *)((char *)&other.plan + fields[i]);
-        else if (i == sizeof fields / sizeof *fields)
-            other.plan.is_gated = true;
-        else
+        other.plan.is_gated ^= i == COUNT;
+        other.plan.has_reshard ^= i == COUNT + 1;
+        other.plan.has_prefetch ^= i == COUNT + 2;
+        if (i == COUNT + 3)
             other.plan.precision = TRAINING_FP8;
+        if (i == COUNT + 4)
+            other.plan.recompute = TRAINING_RECOMPUTE_FULL;
+        if (i == COUNT + 5)
+            other.plan.attention = TRAINING_CUDNN;
+        if (i == COUNT + 6)
+            other.plan.expert_load = 1.5;
         assert_false(communication_is_same(&base, &other));
         assert_true(communication_hash(&base) != communication_hash(&other));
     }
