@@ -318,6 +318,10 @@ const struct metric metric_table[METRIC_COUNT] = {
          "lives the workload declares (workload.activity) and that were not rejected. Not defined without such jobs."},
     [METRIC_IDLE_HELD_GPU_H] = {"idle_held_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                                 "The GPU time that the same jobs held while they ran and no SM of theirs was busy."},
+    [METRIC_UNSERVED_GPU_H] = {"unserved_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                               "What services and notebooks were asked for while they ran, and their pieces of GPUs "
+                               "could not serve: SM time on whole GPUs. Of the counted jobs whose SM activity is known "
+                               "and that were not rejected. Not defined without such jobs."},
     [METRIC_FAULTS] = {"faults", NAN, "faults", BETTER_LOWER,
                        "Faults of jobs that struck the job itself (world.faults). As all metrics of faults below it is "
                        "defined only if the world has them."},

@@ -56,6 +56,9 @@ enum tally_sum {
     SUM_ACTIVITY_JOBS,
     SUM_ACTIVE_GPU_US,
     SUM_IDLE_HELD_GPU_US,
+    /* whose SM activity is known */
+    SUM_KNOWN_JOBS,
+    SUM_UNSERVED_GPU_US,
     /* that may have faults */
     SUM_FAULT_JOBS,
     SUM_FAULTS,
@@ -209,6 +212,7 @@ enum metric_id {
     METRIC_MFU_RATIO,
     METRIC_ACTIVE_GPU_H,
     METRIC_IDLE_HELD_GPU_H,
+    METRIC_UNSERVED_GPU_H,
     METRIC_FAULTS,
     METRIC_KILLED_BY_NEIGHBOUR_FROM, /* by cause */
     METRIC_LOST_BY_NEIGHBOUR_GPU_H = METRIC_KILLED_BY_NEIGHBOUR_FROM + RECORD_FAULT_COUNT,

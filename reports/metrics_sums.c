@@ -129,6 +129,10 @@ void sums_add(struct metrics *metrics, const struct job_row *row, struct tally *
         add(queue, cell, SUM_ACTIVE_GPU_US, row->active_gpu_us);
         add(queue, cell, SUM_IDLE_HELD_GPU_US, row->idle_held_gpu_us);
     }
+    if (row->sm_active_milli != UINT16_MAX) {
+        add(queue, cell, SUM_KNOWN_JOBS, 1);
+        add(queue, cell, SUM_UNSERVED_GPU_US, row->unserved_gpu_us);
+    }
     if (row->faults != NULL)
         add_faults(queue, cell, row->faults);
     if (row->pulls != NULL)
@@ -159,6 +163,7 @@ static const struct sum_metric sum_metrics[] = {
     {METRIC_MFU_RATIO, 1, SUM_PLANNED_MFU_US, SUM_PLANNED_GPU_US, 1, 1e6},
     {METRIC_ACTIVE_GPU_H, 1, SUM_ACTIVE_GPU_US, SUM_ACTIVITY_JOBS, 0, US_PER_HOUR},
     {METRIC_IDLE_HELD_GPU_H, 1, SUM_IDLE_HELD_GPU_US, SUM_ACTIVITY_JOBS, 0, US_PER_HOUR},
+    {METRIC_UNSERVED_GPU_H, 1, SUM_UNSERVED_GPU_US, SUM_KNOWN_JOBS, 0, US_PER_HOUR},
     {METRIC_FAULTS, 1, SUM_FAULTS, SUM_FAULT_JOBS, 0, 1},
     {METRIC_KILLED_BY_NEIGHBOUR_FROM, RECORD_FAULT_COUNT, SUM_KILLED_BY_NEIGHBOUR, SUM_FAULT_JOBS, 0, 1},
     {METRIC_LOST_BY_NEIGHBOUR_GPU_H, 1, SUM_LOST_BY_NEIGHBOUR_GPU_NS, SUM_FAULT_JOBS, 0, NS_PER_HOUR},

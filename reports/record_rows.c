@@ -47,6 +47,7 @@ enum job_column {
     JOB_ACTIVITY,
     JOB_ACTIVE,
     JOB_IDLE_HELD,
+    JOB_UNSERVED,
     JOB_FAULTS,
     JOB_KILLED, /* by cause */
     JOB_NEIGHBOUR = JOB_KILLED + RECORD_FAULT_COUNT,
@@ -280,6 +281,7 @@ static void read_job_activity(struct reading *reading, struct job_row *row)
 {
     struct csv_rows *rows = reading->rows;
     row->activity = "";
+    row->unserved_gpu_us = csv_text(rows, JOB_UNSERVED).length > 0 ? read_gpu_us(rows, JOB_UNSERVED) : 0;
     row->active_gpu_us = row->idle_held_gpu_us = 0;
     if (csv_text(rows, JOB_ACTIVITY).length == 0) {
         for (unsigned column = JOB_ACTIVE; column <= JOB_IDLE_HELD; column++)

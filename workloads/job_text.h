@@ -113,17 +113,18 @@ enum job_text_where {
           "how long it waited where the trace was recorded, from its submission to its first start; it does " \
           "not change the run", "not known") \
     TRUTH(SM_ACTIVE, "sm_active", MILLI, sm_active_milli, 0, GPU_MILLI, SM_ACTIVE_UNKNOWN, NULL, 0, \
-          "jobs lose their SM activity", "mean SM activity of the GPUs that it holds, 0 to 1", \
+          "jobs lose their SM activity", \
+          "mean SM activity of each of its GPUs if it had them whole and alone, 0 to 1, whatever piece it requests " \
+          "(docs/activity.md)", \
           "not known: the report leaves SM activity out") \
     TRUTH(MEMORY_BANDWIDTH, "memory_bandwidth", MILLI, bandwidth_milli, 0, GPU_MILLI, 0, NULL, 0, \
           "jobs lose their memory bandwidth", \
           "mean part of the memory bandwidth of one GPU that a member uses when it has the whole GPU alone, " \
-          "0 to 1, whatever piece it requests; it may get less under MPS or on a MIG instance " \
-          "(`world.sharing` in docs/scenario.md)", "0: it never gets less") \
+          "0 to 1, whatever piece it requests (docs/activity.md)", "0: it never waits for memory") \
     TRUTH(WOULD_DO, "would_do", MILLI, would_do_milli, 1, GPU_MILLI, GPU_MILLI, NULL, 0, \
           "jobs lose the GPU share that would do", \
           "part of each requested GPU that would suffice, above 0 to 1; if `sm_active` is not known, the " \
-          "part of a GPU that it uses beside others (`world.sharing` in docs/scenario.md)", "1") \
+          "part of its SMs that it uses beside others (docs/activity.md)", "1") \
     JOB(CHECKPOINT_INTERVAL, "checkpoint_interval", TIME, checkpoint.interval, 0, TIME_NS_MAX, 0, NULL, 0, \
         "jobs lose how often they write checkpoints", "work from one checkpoint that it writes to the next", \
         "0: it writes none") \

@@ -30,7 +30,9 @@ struct job_truth {
     time_ns think;
     uint8_t outcome;        /* how it ends after that time */
     uint8_t workload_class; /* the workload's own name of the kind: id + 1 in job_source_classes; 0: its class alone */
-    uint16_t sm_active_milli; /* mean SM activity of the GPUs (or the piece) it holds, 0..1000; SM_ACTIVE_UNKNOWN */
+    /* Mean SM activity of each of its GPUs if it had them whole and alone, 0..1000 (topologies/gpu_demand.h);
+     * SM_ACTIVE_UNKNOWN. */
+    uint16_t sm_active_milli;
     uint16_t
         bandwidth_milli;     /* mean part of a GPU's memory bandwidth that a member uses on a whole GPU; 0: not known */
     uint16_t would_do_milli; /* GPU share in milli, per GPU that it asks for, that would have sufficed, 1..1000 */

@@ -21,7 +21,7 @@
  *
  * A policy is one const struct; add it to sharings.h and policies/config/registry.c.
  *
- * It does not: say what sharing costs in speed (sim/engine/sharing_speed.h), or change anything while a job runs.
+ * It does not: say what sharing costs in speed (topologies/gpu_demand.h), or change anything while a job runs.
  */
 #ifndef POLICIES_SHARING_H
 #define POLICIES_SHARING_H

@@ -55,6 +55,7 @@ static const struct column job_columns[] = {
     {"activity", COLUMN_TEXT},
     {"active_gpu_s", COLUMN_REAL},
     {"idle_held_gpu_s", COLUMN_REAL},
+    {"unserved_gpu_s", COLUMN_REAL},
     {"faults", COLUMN_INT},
     {"killed_by_memory", COLUMN_INT},
     {"killed_by_runaway", COLUMN_INT},

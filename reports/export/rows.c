@@ -180,14 +180,18 @@ static void put_job_words(struct feed *feed, const struct job_row *row)
 
 static void put_job_activity(struct feed *feed, const struct job_row *row)
 {
-    if (!job_row_is_active(row)) {
+    if (job_row_is_active(row)) {
+        put_word(feed, row->activity);
+        put_us(feed, row->active_gpu_us);
+        put_us(feed, row->idle_held_gpu_us);
+    } else {
         for (int i = 0; i < 3; i++)
             put_empty(feed);
-        return;
     }
-    put_word(feed, row->activity);
-    put_us(feed, row->active_gpu_us);
-    put_us(feed, row->idle_held_gpu_us);
+    if (row->unserved_gpu_us > 0)
+        put_us(feed, row->unserved_gpu_us);
+    else
+        put_empty(feed);
 }
 
 static void put_job_communication(struct feed *feed, const struct job_row *row)

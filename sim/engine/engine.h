@@ -68,7 +68,7 @@
 #include "sim/record/record.h"
 #include "workloads/readers/source.h"
 
-enum world_sharing { SHARING_MEASURED, SHARING_FREE, SHARING_PAIRS };
+enum world_sharing { SHARING_MEASURED, SHARING_FREE };
 enum world_network { NETWORK_SHARED, NETWORK_ALONE, NETWORK_FREE };
 
 struct world_config {

@@ -1,5 +1,6 @@
 #include "sim/engine/engine_activity.h"
 
+#include "sim/engine/engine_demand.h"
 #include "sim/engine/engine_spent.h"
 #include "workloads/activity/activity.h"
 
@@ -8,16 +9,20 @@ enum sim_spends { SPENDS_UNKNOWN, SPENDS_STOPPED, SPENDS_IDLE, SPENDS_WORKING };
 struct sim_activity {
     bool is_declared; /* the job of this slot has a process */
     bool is_on;       /* it runs */
+    bool is_open;     /* it is asked for work that comes anyway: a level is what would be active if all were served */
     struct activity process;
-    int64_t asked_milli, got_milli; /* GPUs that its members ask for, and those of the pieces that they get */
-    time_ns since;                  /* up to here its integrals are complete */
-    time_ns until;                  /* while it is on: its parts stay as they are until then */
-    uint8_t spends;                 /* enum sim_spends: what engine_spent_set was told last */
-    int64_t active, idle;           /* its parts of LEVEL_ACTIVE and LEVEL_IDLE */
-    wide_ns active_ns, idle_ns;     /* their integrals */
-    int64_t held;                   /* milli-GPUs that it holds */
-    wide_ns held_ns;                /* their integral */
-    uint32_t on_index;              /* in `running`, if it is on */
+    int64_t gpus_milli, got_milli; /* GPUs on which its members have pieces, and those of the pieces that they get */
+    double served;                 /* of a level there, on what its members ask for */
+    time_ns since;                 /* up to here its integrals are complete */
+    time_ns until;                 /* while it is on: its parts stay as they are until then */
+    uint8_t spends;                /* enum sim_spends: what engine_spent_set was told last */
+    int64_t active, idle;          /* its parts of LEVEL_ACTIVE and LEVEL_IDLE */
+    wide_ns active_ns, idle_ns;    /* their integrals */
+    int64_t held;                  /* milli-GPUs that it holds */
+    wide_ns held_ns;               /* their integral */
+    int64_t wanted;                /* if it is open: what would be active if all were served */
+    wide_ns wanted_ns;             /* its integral */
+    uint32_t on_index;             /* in `running`, if it is on */
 };
 
 struct activities {
@@ -48,16 +53,16 @@ static struct sim_activity *activity_of(const struct engine *engine, uint32_t sl
     return own != NULL && own->is_declared ? own : NULL;
 }
 
-/* GPUs of all members, as asked and as got: what a level is relative to, and what it is on. */
-static void fill_scale(const struct engine *engine, struct sim_activity *own, const struct job *job,
-                       const struct job_group *got)
+/* What a level is of, and what it is on. */
+static void fill_scale(const struct engine *engine, struct sim_activity *own, const struct job_asked *job)
 {
-    own->asked_milli = own->got_milli = 0;
-    for (uint32_t g = 0; g < job->group_count; g++) {
-        const struct job_group *group = job_group(job, g);
-        own->asked_milli += engine_member_milli(engine, &group->request) * group->count;
-        own->got_milli += engine_member_milli(engine, &got[g].request) * group->count;
-    }
+    const struct engine_asked asked = engine_asked_of(engine, job->job, job->truth);
+    own->gpus_milli = asked.gpus_milli;
+    own->served = asked.served;
+    own->is_open = asked.is_open;
+    own->got_milli = 0;
+    for (uint32_t g = 0; g < job->job->group_count; g++)
+        own->got_milli += engine_member_milli(engine, &job->got[g].request) * job->got[g].count;
 }
 
 static void submitted(struct engine *engine, uint32_t slot, const struct job_asked *asked)
@@ -77,24 +82,32 @@ static void submitted(struct engine *engine, uint32_t slot, const struct job_ask
     if (!own->is_declared)
         return;
     activity_begin(&own->process, plan, engine->config->seed, job->id);
-    fill_scale(engine, own, job, asked->got);
+    fill_scale(engine, own, asked);
     own->active = own->idle = 0;
-    own->active_ns = own->idle_ns = own->held_ns = 0;
+    own->active_ns = own->idle_ns = own->held_ns = own->wanted_ns = 0;
+    own->wanted = 0;
     own->held = 0;
     of->row.activity = activity_kind_names[plan->kind];
 }
 
-/* milli-GPU x milli-activity of the pieces that it holds, at that level of what it asks for. */
+/* milli-GPU x milli-activity of the pieces that it holds, at that level. */
 static int64_t busy_now(const struct engine *engine, const struct sim_activity *own, uint32_t slot, uint32_t level)
 {
     const struct sim_job *job = &engine->jobs[slot];
     if (job->is_paced)
         return engine_busy(engine, slot, level);
-    int64_t milli = level;
-    if (own->got_milli != own->asked_milli && own->got_milli > 0)
-        milli = (level * own->asked_milli + own->got_milli / 2) / own->got_milli;
-    const int64_t busy = job->held_milli * (milli < GPU_MILLI ? milli : GPU_MILLI);
+    double milli = level;
+    if (own->got_milli != own->gpus_milli && own->got_milli > 0)
+        milli *= own->served * (double)own->gpus_milli / (double)own->got_milli;
+    const int64_t busy = job->held_milli * lrint(fmin(GPU_MILLI, milli));
     return engine->has_phases ? (int64_t)((wide_ns)busy * engine_pace(job) / job->progress.one) : busy;
+}
+
+static int64_t wanted_now(const struct sim_activity *own, int64_t held_milli, uint32_t level)
+{
+    if (!own->is_open || own->got_milli == 0)
+        return 0;
+    return llrint((double)level * (double)own->gpus_milli / (double)own->got_milli * (double)held_milli);
 }
 
 static void move_level(struct engine *engine, enum level_id id, int64_t delta, time_ns at)
@@ -119,6 +132,7 @@ static void count_at(struct engine *engine, struct sim_activity *own, uint32_t s
     own->held = engine->jobs[slot].held_milli;
     const bool works = !engine->has_phases || works_from <= at;
     const bool is_idle = works && level == 0;
+    own->wanted = wanted_now(own, own->held, level);
     set_parts(engine, own, works ? busy_now(engine, own, slot, level) : 0, is_idle ? own->held : 0, at);
     const enum sim_spends spends = at < works_from ? SPENDS_STOPPED : is_idle ? SPENDS_IDLE : SPENDS_WORKING;
     if (own->spends != spends)
@@ -137,6 +151,7 @@ static void carry_on(struct engine *engine, uint32_t slot, time_ns to)
         own->active_ns += (wide_ns)own->active * span;
         own->idle_ns += (wide_ns)own->idle * span;
         own->held_ns += (wide_ns)own->held * span;
+        own->wanted_ns += (wide_ns)own->wanted * span;
         activity_run(&own->process, span);
         own->since += span;
         if (own->since == own->until)
@@ -212,6 +227,8 @@ static void closed(struct engine *engine, uint32_t slot)
         carry_on(engine, slot, engine->now);
     job->row.active_gpu_us = (int64_t)(own->active_ns / GPU_MILLI / MILLI_NS_PER_US);
     job->row.idle_held_gpu_us = (int64_t)(own->idle_ns / MILLI_NS_PER_US);
+    const wide_ns missing = own->wanted_ns - own->active_ns;
+    job->row.unserved_gpu_us = missing > 0 ? llrint((double)missing / GPU_MILLI / MILLI_NS_PER_US) : 0;
     if (job->row.held_milli_ns == 0)
         return;
     const wide_ns milli = (own->active_ns + job->row.held_milli_ns / 2) / job->row.held_milli_ns;

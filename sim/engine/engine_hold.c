@@ -1,4 +1,5 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
+#include "sim/engine/engine_demand.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 
@@ -242,7 +243,7 @@ void engine_make_paced(struct engine *engine, uint32_t slot, const struct job_tr
     const uint16_t milli = truth->sm_active_milli == SM_ACTIVE_UNKNOWN ? truth->would_do_milli : truth->sm_active_milli;
     job->is_paced = true;
     job->progress.one = PACE_ONE;
-    job->speed = (struct sim_speed){.pace = PACE_ONE, .sm_active_milli = milli, .slow = 1, .network = 1};
+    job->speed = (struct sim_speed){.pace = PACE_ONE, .sm_active_milli = milli, .slow = 1, .network = 1, .served = 1};
 }
 
 void engine_set_speed(struct engine *engine, uint32_t slot)
@@ -253,7 +254,8 @@ void engine_set_speed(struct engine *engine, uint32_t slot)
     speed.is_sliced = false;
     EACH_PART(engine, slows)(engine, slot, &speed);
     speed.pace = (uint32_t)lrint(fmax(1, PACE_ONE * speed.network / speed.slow));
-    const bool is_same = speed.pace == job->speed.pace, is_same_cause = speed.is_sliced == job->speed.is_sliced;
+    const bool is_same = speed.pace == job->speed.pace;
+    const bool is_same_cause = speed.is_sliced == job->speed.is_sliced && speed.served == job->speed.served;
     if (!is_same)
         engine_fold(engine, slot);
     job->speed = speed;
@@ -564,6 +566,8 @@ static void close_parts(struct engine *engine, uint32_t slot)
 {
     if (engine->jobs[slot].is_paced)
         engine_spent_close(engine, slot);
+    else if (engine->jobs[slot].wanted > 0)
+        engine_note_unserved(&engine->jobs[slot], engine->jobs[slot].served);
     EACH_PART(engine, closed)(engine, slot);
 }
 

@@ -1,4 +1,5 @@
 /* What the world and the scheduler know of a job from its declaration.  It is noted when the job is submitted. */
+#include "sim/engine/engine_demand.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
 #include "topologies/communication.h"
@@ -37,22 +38,25 @@ static void map_pieces(const struct engine *engine, const struct job *job, struc
     sharing_map(&sharing, job, groups);
 }
 
-/* The mean SM activity of the pieces that the job gets.  The trace has that of the requested ones: on another kind of
- * piece a job keeps as many SMs busy, at most all of the piece. */
-static uint16_t activity(const struct engine *engine, const struct job *job, const struct job_truth *truth,
-                         const struct job_group *groups)
+/* The mean SM activity of the pieces that the job gets, alone at full speed: of what it does on those that it asks for.
+ * An open job notes what it would do if all were served. */
+static uint16_t activity(const struct engine *engine, struct sim_job *own, const struct job *job,
+                         const struct job_truth *truth, const struct job_group *groups)
 {
-    int64_t asked = 0, held = 0;
+    int64_t held = 0;
     if (truth->sm_active_milli == SM_ACTIVE_UNKNOWN)
         return truth->sm_active_milli;
-    for (uint32_t g = 0; g < job->group_count; g++) {
-        asked += engine_member_milli(engine, &job_group(job, g)->request) * job_group(job, g)->count;
+    for (uint32_t g = 0; g < job->group_count; g++)
         held += engine_member_milli(engine, &groups[g].request) * groups[g].count;
-    }
-    if (held == 0 || held == asked)
+    const struct engine_asked asked = engine_asked_of(engine, job, truth);
+    const double wanted = (double)(truth->sm_active_milli * asked.gpus_milli);
+    if (held == 0 || (held == asked.gpus_milli && asked.served == 1))
         return truth->sm_active_milli;
-    const int64_t milli = (truth->sm_active_milli * asked + held / 2) / held;
-    return (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
+    if (asked.is_open) {
+        own->wanted = wanted / GPU_MILLI / (double)held;
+        own->served = own->wanted * asked.served;
+    }
+    return (uint16_t)lrint(fmin(GPU_MILLI, wanted * asked.served / (double)held));
 }
 
 static char *own_name(const struct job *job)
@@ -135,6 +139,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                          .activity = NULL,
                          .active_gpu_us = 0,
                          .idle_held_gpu_us = 0,
+                         .unserved_gpu_us = 0,
                          .faults = NULL,
                          .idle = NULL,
                          .waits = NULL};
@@ -186,6 +191,7 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->attempts = 0;
     own->owed = 0;
     own->is_paced = own->is_slowed = false;
+    own->wanted = own->served = 0;
     own->phase = PHASE_WORK;
     own->state = LIFE_NONE;
     own->evict_reason = REASON_NONE;
@@ -208,9 +214,19 @@ static void tell_parts(struct engine *engine, uint32_t slot, const struct job *j
     map_pieces(engine, job, groups);
     for (uint32_t g = 0; g < job->group_count; g++)
         own->is_exact &= request_is_same(&groups[g].request, &job_group(job, g)->request);
-    own->row.sm_active_milli = activity(engine, job, truth, groups);
+    own->row.sm_active_milli = activity(engine, own, job, truth, groups);
     const struct job_asked asked = {.job = job, .truth = truth, .names = names_of(engine, job, truth), .got = groups};
     EACH_PART(engine, submitted)(engine, slot, &asked);
+}
+
+/* The job gets what it asks for. */
+static void tell_activity(const struct engine *engine, uint32_t slot, const struct job *job,
+                          const struct job_truth *truth)
+{
+    struct job_group groups[JOB_GROUPS_MAX];
+    for (uint32_t g = 0; g < job->group_count; g++)
+        groups[g] = *job_group(job, g);
+    engine->jobs[slot].row.sm_active_milli = activity(engine, &engine->jobs[slot], job, truth, groups);
 }
 
 /* With the estimate and the checkpoint plan that the world makes, if it makes them; and not preemptible, if the policy
@@ -239,6 +255,8 @@ void engine_know(struct engine *engine, uint32_t slot, const struct job *job, co
     const struct policy_config *policy = engine->policy;
     if (engine->parts[0] != NULL || (policy != NULL && policy->sharing->map != NULL))
         tell_parts(engine, slot, job, truth);
+    else if (!engine_asks_whole(job))
+        tell_activity(engine, slot, job, truth);
     if (engine->spent->of != NULL)
         engine_spent_asks(engine, slot);
 }

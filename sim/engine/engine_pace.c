@@ -4,7 +4,6 @@
  * of a running job changes, its attempt goes on: what it did so far at other speeds is folded.  Busy SMs follow the
  * pace: the activity of the trace is that at full speed. */
 #include "sim/engine/engine_pace.h"
-#include "sim/engine/sharing_speed.h"
 
 static void *begin(struct engine *engine, uint32_t needs)
 {
@@ -33,17 +32,13 @@ static void submitted(struct engine *engine, uint32_t slot, const struct job_ask
     MEM_GROW(own->jobs, own->capacity, (size_t)engine->job_used);
     struct sim_pace *pace = &own->jobs[slot];
     MEM_GROW(pace->groups, pace->group_capacity, (size_t)job->group_count);
-    const int64_t milli = truth->sm_active_milli == SM_ACTIVE_UNKNOWN ? truth->would_do_milli : truth->sm_active_milli;
     pace->is_client = false;
     for (uint32_t g = 0; g < job->group_count; g++) {
         const struct request *wish = &job_group(job, g)->request;
         const int64_t member_milli = engine_member_milli(engine, wish);
-        const int64_t use = milli * member_milli;
-        const int64_t busy = llrint((double)use * sharing_busy_per_sm_active);
-        pace->groups[g] = (struct pace_group){.member_milli = member_milli,
-                                              .use_micro = use,
-                                              .busy_micro = busy < ALL_MICRO ? busy : ALL_MICRO,
-                                              .bandwidth_micro = (int64_t)truth->bandwidth_milli * GPU_MILLI,
+        pace->groups[g] = (struct pace_group){.demand = engine_demand(engine, job, truth, wish),
+                                              .gpus = engine_member_gpus(wish),
+                                              .asked_milli = member_milli < GPU_MILLI ? member_milli : GPU_MILLI,
                                               .asked_mig = wish->mig,
                                               .got_mig = asked->got[g].request.mig};
         pace->is_client |= wish->mig != 0 || asked->got[g].request.mig != 0 || asked->got[g].request.gpu_milli != 0 ||
@@ -51,7 +46,6 @@ static void submitted(struct engine *engine, uint32_t slot, const struct job_ask
     }
     pace->is_client &= engine_has_clients(engine);
     engine_network_asks(engine, slot, job, asked->got);
-    pace->class = job->class;
     assert(pace->share_count == 0);
     if (pace->is_client || pace->has_network)
         engine_make_paced(engine, slot, truth);
@@ -91,12 +85,12 @@ static void closed(struct engine *engine, uint32_t slot)
 static void slows(const struct engine *engine, uint32_t slot, struct sim_speed *speed)
 {
     const struct pace *own = pace_of(engine);
-    speed->slow *= engine_clients_slow(engine, slot, &speed->is_sliced);
+    engine_clients_speed(engine, slot, speed);
     if (own->jobs[slot].has_network)
         speed->network *= own->jobs[slot].network->time.speed;
 }
 
-/* On an instance at most all of its SMs; a share may use SMs of the GPU that others leave idle. */
+/* What its pieces can serve of that level: on an instance at most all of its SMs. */
 static int64_t busy(const struct engine *engine, uint32_t slot, uint32_t level)
 {
     if (pace_of(engine)->jobs[slot].groups == NULL)
@@ -104,15 +98,15 @@ static int64_t busy(const struct engine *engine, uint32_t slot, uint32_t level)
     const struct sim_job *job = &engine->jobs[slot];
     const struct sim_pace *pace = &pace_of(engine)->jobs[slot];
     const struct piece *pieces = job_pieces_all(&job->pieces);
-    const int64_t speed = engine_pace(job);
-    int64_t sum = 0;
+    const double part = job->speed.served * (double)engine_pace(job) / PACE_ONE;
+    double sum = 0;
     for (uint32_t p = 0; p < job->pieces.piece_count; p++) {
-        const int64_t most = pieces_gpu_milli(&pieces[p], 1) * GPU_MILLI;
-        const int64_t whole = pace->groups[pieces[p].group].member_milli * level;
-        const int64_t use = whole * pieces[p].member_count * speed / PACE_ONE;
-        sum += engine_clients_share(pace, &pieces[p]) || use < most ? use : most;
+        const struct pace_group *group = &pace->groups[pieces[p].group];
+        const bool is_share = pieces[p].gpu_mask != 0 && pieces[p].gpu_milli < GPU_MILLI;
+        const double most = is_share && !engine_clients_share(pace, &pieces[p]) ? pieces[p].gpu_milli : GPU_MILLI;
+        sum += fmin(level * part, most) * group->gpus * pieces[p].member_count;
     }
-    return sum;
+    return llrint(sum * GPU_MILLI);
 }
 
 const struct engine_part engine_part_pace = {.begin = begin,

@@ -10,18 +10,15 @@
 #ifndef SIM_ENGINE_ENGINE_PACE_H
 #define SIM_ENGINE_ENGINE_PACE_H
 
-#include "sim/engine/engine_state.h"
+#include "sim/engine/engine_demand.h"
 #include "sim/network/network.h"
 #include "topologies/communication.h"
 
-enum { ALL_MICRO = GPU_MILLI * 1000 };
-
 /* One member of a group of a job. */
 struct pace_group {
-    int64_t member_milli;       /* of a GPU that it asks for */
-    int64_t use_micro;          /* busy part of a GPU's SMs, when alone on a whole GPU */
-    int64_t busy_micro;         /* busy part of the time, likewise */
-    int64_t bandwidth_micro;    /* part of a GPU's memory bandwidth, likewise; 0: not known */
+    struct gpu_demand demand;   /* on each of its GPUs */
+    uint32_t gpus;              /* of a member: with a piece on each */
+    int64_t asked_milli;        /* of a GPU, if it asks for a share; else GPU_MILLI */
     uint8_t asked_mig, got_mig; /* enum mig_profile_id + 1; 0 */
 };
 
@@ -39,7 +36,6 @@ struct pace_network {
 struct sim_pace {
     bool is_client;   /* it holds a piece of a GPU that has a price */
     bool has_network; /* it declares communication between several GPUs */
-    uint8_t class;    /* enum job_class */
     struct pace_group *groups;
     size_t group_capacity;
     struct piece *shares; /* pieces on which it is a client now */
@@ -70,8 +66,8 @@ static inline struct pace *pace_of(const struct engine *engine)
 
 /* Do some jobs get pieces that have a price? */
 bool engine_has_clients(const struct engine *engine);
-/* The slowdown by its pieces and their other clients, of the slowest member; 1: none.  is_sliced: on an instance? */
-double engine_clients_slow(const struct engine *engine, uint32_t slot, bool *is_sliced);
+/* What its pieces and their other clients make of it: multiplies `slow`, sets `served` and is_sliced. */
+void engine_clients_speed(const struct engine *engine, uint32_t slot, struct sim_speed *speed);
 /* Is the piece a share of a GPU, beside other clients? */
 bool engine_clients_share(const struct sim_pace *pace, const struct piece *piece);
 /* Its members came or left, or it holds other pieces: note it as a client, and change the pace of all jobs on its GPUs.

@@ -1,5 +1,6 @@
 /* GPU time by cause; see sim/engine/engine_spent.h. */
 #include "sim/engine/engine_spent.h"
+#include "sim/engine/engine_demand.h"
 
 #include <math.h>
 #include <string.h>
@@ -216,6 +217,8 @@ void engine_spent_close(struct engine *engine, uint32_t slot)
     if (own == NULL || row->activity != NULL || row->sm_active_milli == SM_ACTIVE_UNKNOWN || row->held_milli_ns == 0)
         return;
     const wide_ns all = own->active_ns + (wide_ns)own->active * (engine->now - own->active_since);
+    if (engine->jobs[slot].wanted > 0)
+        engine_note_unserved(&engine->jobs[slot], (double)all / GPU_MILLI / (double)row->held_milli_ns);
     const wide_ns milli = (all + row->held_milli_ns / 2) / row->held_milli_ns;
     row->sm_active_milli = (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
 }

@@ -51,6 +51,7 @@ struct sim_speed {
     bool is_sliced;           /* the slowest member is on an instance */
     double slow;              /* by its pieces and their other clients, of the slowest member */
     double network;           /* by communication, of 1 at the best place */
+    double served;            /* of its compute on whole GPUs, what its pieces do at full pace */
     double write;             /* if is_slowed: what an asynchronous write takes of the speed */
 };
 
@@ -92,6 +93,8 @@ struct sim_job {
     size_t change_capacity;
     struct job_after *after;
     size_t after_capacity;
+    double wanted, served;   /* SM activity of what it holds: if all that it is asked for were served, and as it is on
+                              * what it asks for; 0, 0: nothing can be missing */
     struct job_group *close; /* the groups of the job, if is_checked and some group asks for closeness */
     size_t close_capacity;
     uint32_t close_count; /* 0: no group asks for closeness */

@@ -52,7 +52,7 @@ const char record_job_columns[] =
     "lost_write_gpu_s,lost_leave_gpu_s,lost_load_gpu_s,lost_warmup_gpu_s,lost_pull_gpu_s,"
     "lost_work_preempted_gpu_s,lost_work_node_gpu_s,lost_work_neighbour_gpu_s,lost_work_other_gpu_s,"
     "communication,exposed_gpu_s,slowed_gpu_s,network_gpu_s,network_gb_per_s,planned_gpu_s,mfu_ratio,"
-    "activity,active_gpu_s,idle_held_gpu_s,"
+    "activity,active_gpu_s,idle_held_gpu_s,unserved_gpu_s,"
     "faults,killed_by_memory,killed_by_runaway,killed_by_fatal,neighbour_gpu_s,blast_gpus,"
     "ready_s,pulled_registry_gb,pulled_rack_gb,pulled_local_gb,"
     "idle_told,idle_shrunk,idle_evicted,idle_disturbed,given_back_gpu_s,"

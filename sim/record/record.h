@@ -179,9 +179,10 @@ struct job_row {
      * then the GPU times are 0. */
     const char *activity;
     int64_t active_gpu_us, idle_held_gpu_us; /* GPU time x SM activity; GPU time held while no SM was busy */
-    const struct fault_row *faults;          /* NULL: the world has no faults of jobs */
-    const struct pull_row *pulls;            /* NULL: the world has no cold starts */
-    const struct idle_row *idle;             /* NULL: the world has no monitor */
+    int64_t unserved_gpu_us; /* SM time on whole GPUs that an open job was asked for while it ran and could not serve */
+    const struct fault_row *faults; /* NULL: the world has no faults of jobs */
+    const struct pull_row *pulls;   /* NULL: the world has no cold starts */
+    const struct idle_row *idle;    /* NULL: the world has no monitor */
     /* waiting times by reason, which add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
     const struct wait_times *waits;
 };

@@ -310,7 +310,9 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
         at = line_uint(at, row->evictions_wasted);
     }
     at = job_communication(times, job_lost(times, at, row->lost), row);
-    at = job_faults(times, job_activity(at, row), row->faults);
+    at = row->unserved_gpu_us == 0 ? field_word(job_activity(at, row), "")
+                                   : field_us(job_activity(at, row), row->unserved_gpu_us);
+    at = job_faults(times, at, row->faults);
     return job_idle(job_pulls(times, at, row->pulls), row->idle);
 }
 

@@ -74,8 +74,8 @@ void world_config_read(struct world_config *world, const struct json_value *valu
                        const char *const *classes)
 {
     static const char *const limits[] = {"kill", "ignore", NULL};
-    static const char *const sharing[] = {"measured", "free", "pairs", NULL}; /* enum world_sharing */
-    static const char *const network[] = {"shared", "alone", "free", NULL};   /* enum world_network */
+    static const char *const sharing[] = {"measured", "free", NULL};        /* enum world_sharing */
+    static const char *const network[] = {"shared", "alone", "free", NULL}; /* enum world_network */
     struct json_object object;
     *world = world_config_default();
     if (value->node == NULL) {

@@ -36,8 +36,10 @@ for sharing in as_asked mps; do
             {"workload_class": "small training", "kind": "busy", "level": 0.6}, {"kind": "busy", "level": 0.8}]')
     [ -n "$steady" ] && [ "$steady" = "$declared" ] || fail "$sharing: fingerprints '$steady', '$declared'"
     cmp steady/timeline.csv.zst declared/timeline.csv.zst || fail "$sharing: another timeline"
-    for record in steady declared; do # all but the columns of declared activity
-        zstd -dcq $record/jobs.csv.zst | sed 's/,busy,[0-9.]*,0,/,,,,/' >$record.csv
+    for record in steady declared; do # all but the columns of declared activity; what is unserved to 10 ms
+        zstd -dcq $record/jobs.csv.zst | sed 's/,busy,[0-9.]*,0,/,,,,/' | awk -F, -v OFS=, '
+            NR == 1 { for (i = 1; i <= NF; i++) if ($i == "unserved_gpu_s") at = i }
+            NR > 1 && $at != "" { $at = sprintf("%.2f", $at) } { print }' >$record.csv
     done
     cmp steady.csv declared.csv || fail "$sharing: other rows of jobs"
     grep -q ',busy,' steady.csv declared.csv && fail 'the comparison compares declarations'

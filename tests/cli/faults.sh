@@ -86,12 +86,12 @@ error: bad.json:2:42: 'fatal_per_job_h' must be a number from 0 to 100, got -1
    |                                          ^~
   at /world/faults/fatal_per_job_h
 END
-faulty '{"sharing": "pair"}'
+faulty '{"sharing": "fre"}'
 refused 2 run bad.json <<'END'
-error: bad.json:2:23: 'sharing' must be one of 'measured', 'free', 'pairs'; got "pair"
- 2 |  "world": {"sharing": "pair"}}
-   |                       ^~~~~~
-  at /world/sharing; did you mean 'pairs'?
+error: bad.json:2:23: 'sharing' must be one of 'measured', 'free'; got "fre"
+ 2 |  "world": {"sharing": "fre"}}
+   |                       ^~~~~
+  at /world/sharing; did you mean 'free'?
 END
 printf 'job_id,submit_s,duration_s,gpus,memory_bandwidth\n1,0,10,1,1.5\n' >broad.csv
 refused 3 run small.json --trace broad.csv <<'END'

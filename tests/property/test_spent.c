@@ -9,11 +9,11 @@
 #include "policies/placement/placements.h"
 #include "policies/policy_config.h"
 #include "policies/sharing/sharings.h"
-#include "sim/engine/sharing_speed.h"
 #include "tests/support/json_text.h"
 #include "tests/support/random_sizes.h"
 #include "tests/support/run.h"
 #include "tests/support/spent.h"
+#include "topologies/gpu_demand.h"
 
 #define S(seconds)      ((time_ns)((seconds)*1e9))
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
@@ -64,25 +64,37 @@ static struct run_job share_of(time_ns submit, uint16_t milli)
     return job;
 }
 
-/* Half of the issue slots each: 1.5 times as long while both are there, from 50 s to 125 s. */
+/* Both get half of the SMs while both are there, from 50 s on.  That is 1/1.2 of what the first asks for, and more than
+ * the second does: the first ends at 110 s. */
 TEST(test_neighbours)
 {
     struct run_setup setup = run_setup_default(cluster_uniform_new(1, 1));
     setup.policy = read_policy("{'sharing': 'mps'}");
-    const struct run_job jobs[] = {share_of(0, 500), share_of(S(50), 500)};
-    setup.world.end = S(175);
-    run_and_check(setup, jobs, 2, &(struct spent_s){.useful = 100, .neighbours = 75.0 / 3, .idle = 25 + 25});
+    const struct run_job jobs[] = {share_of(0, 600), share_of(S(50), 400)};
+    setup.world.end = S(150);
+    run_and_check(setup, jobs, 2, &(struct spent_s){.useful = 100, .neighbours = 6, .idle = 44});
 }
 
-/* The only instance of an H100: seven slices are in none, and the job on it is slower than on a tenth of the GPU. */
+static struct gpu_grant seventh(void)
+{
+    return (struct gpu_grant){mig_profiles(MIG_H100_80)[MIG_1G].sm_count / 132.0, 1 / 8.0};
+}
+
+static struct gpu_demand demand_of(const struct run_job *job)
+{
+    return gpu_demand_of(GPU_TRAINING, job->truth.sm_active_milli / 1e3, 0);
+}
+
+/* The only instance of an H100: seven slices are in none, and the job on it is slower than on an eighth of the GPU. */
 TEST(test_sliced)
 {
     struct run_setup setup = run_setup_default(read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': "
                                                             "'h100-80gb', 'gpus_layout': [['1g.10gb']]}]}"));
     setup.policy = read_policy("{'sharing': 'mig'}");
-    struct run_job job = share_of(0, 100);
-    job.job.class = JOB_INFERENCE;
-    const double slow = sharing_slow_mig(sharing_small_inference, 132, mig_profiles(MIG_H100_80)[MIG_1G].sm_count, 1);
+    struct run_job job = share_of(0, 125);
+    const struct gpu_demand demand = demand_of(&job);
+    const double slow =
+        gpu_demand_alone(&demand, seventh()) / gpu_demand_alone(&demand, (struct gpu_grant){0.125, 0.125});
     setup.world.end = S(100 * slow);
     run_and_check(setup, &job, 1,
                   &(struct spent_s){.useful = 100 / 8.0, .sliced = 100 * (slow - 1) / 8 + 100 * slow * 7 / 8});
@@ -95,9 +107,9 @@ TEST(test_faster)
         run_setup_default(read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb'}]}"));
     setup.policy = read_policy("{'sharing': 'whole'}");
     struct run_job job = share_of(0, 0);
-    job.job.class = JOB_INFERENCE;
     job.job.first.request.mig = MIG_1G + 1;
-    const double slow = sharing_slow_mig(sharing_small_inference, 132, mig_profiles(MIG_H100_80)[MIG_1G].sm_count, 1);
+    const struct gpu_demand demand = demand_of(&job);
+    const double slow = gpu_demand_alone(&demand, seventh());
     setup.world.end = S(100 / slow);
     run_and_check(setup, &job, 1, &(struct spent_s){.useful = 100 / slow});
 }
@@ -187,7 +199,7 @@ static struct world_config some_world(struct random_stream *stream, struct check
     struct world_config world = world_config_default();
     world.scheduler_period = random_below(stream, 3) == 0 ? S(7) : 0;
     world.decision_latency = random_below(stream, 3) == 0 ? S(11) : 0;
-    world.sharing = (uint8_t)(random_below(stream, 2) == 0 ? SHARING_PAIRS : SHARING_MEASURED);
+    world.sharing = SHARING_MEASURED;
     world.sample_interval = S(100 + random_below(stream, 500));
     if (random_below(stream, 3) == 0)
         world.end = S(3000 + random_below(stream, 9000));

@@ -149,7 +149,7 @@ static void open_world(struct twin *twin, uint64_t seed, uint32_t choice)
     twin->run.policy.config.sharing = sharing;
     twin->run.policy.config.sharing_config = sharing->defaults;
     twin->run.world.network = random_case_once_in(&stream, 5) ? NETWORK_ALONE : NETWORK_SHARED;
-    twin->run.world.sharing = random_case_once_in(&stream, 3) ? SHARING_PAIRS : SHARING_MEASURED;
+    twin->run.world.sharing = SHARING_MEASURED;
     charge(twin, &stream);
     twin->jobs = calloc(twin->run.job_count, sizeof *twin->jobs);
     for (uint32_t j = 0; j < twin->run.job_count; j++)

@@ -300,6 +300,7 @@ static void linger(struct job_row *row)
     row->activity = names[row->id % 3];
     row->active_gpu_us = held_us / 10;
     row->idle_held_gpu_us = held_us / 4;
+    row->unserved_gpu_us = held_us / 8;
 }
 
 /* One job in 50 had a fault; as many were taken by those of neighbours, and lost up to all that they lost. */

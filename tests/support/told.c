@@ -209,6 +209,7 @@ void told_values_of(const struct job_row *row, int64_t values[TOLD_VALUES])
                            row->mfu_micro,
                            row->active_gpu_us,
                            row->idle_held_gpu_us,
+                           row->unserved_gpu_us,
                            row->limit,
                            row->estimate,
                            row->deadline,

@@ -5,9 +5,9 @@
 #include "tests/support/test.h"
 
 #include "policies/jobs/request_class.h"
-#include "sim/engine/sharing_speed.h"
 #include "sim/network/network.h"
 #include "tests/support/fault_twin.h"
+#include "topologies/gpu_demand.h"
 
 enum { USES_MAX = 4096 };
 
@@ -105,24 +105,31 @@ static struct communication_time talk(const struct twin *twin, const struct twin
     return communication_time(&job->communication, &place, &best, bytes_per_s > 0 ? bytes_per_s : *peak);
 }
 
-/* The milli-GPU x milli that a member of the group keeps busy on a whole GPU. */
-static int64_t use_of(const struct twin *twin, const struct twin_job *job, uint32_t group)
-{
-    const struct request *asked = &job_group(&job->planned->job, group)->request;
-    return job->planned->truth.sm_active_milli * request_class_most_milli(asked, twin->run.cluster);
-}
-
 static bool is_share(const struct piece *piece)
 {
     return piece->gpu_mask != 0 && piece->gpu_milli < GPU_MILLI;
 }
 
-/* The slowdown of a member on that piece, from all shares of its GPU. */
+static struct gpu_demand demand_of(const struct twin_job *job)
+{
+    const struct job *declared = &job->planned->job;
+    const enum gpu_program program = declared->class == JOB_INFERENCE  ? GPU_SERVICE
+                                     : declared->class == JOB_TRAINING ? GPU_TRAINING
+                                                                       : GPU_NOTEBOOK;
+    return gpu_demand_of(program, job->planned->truth.sm_active_milli / 1e3, job->planned->truth.bandwidth_milli / 1e3);
+}
+
+/* The slowdown of a member on that piece, from all shares of its GPU, against the share that it asks for. */
 static double slow_on(const struct twin *twin, const struct twin_job *job, const struct piece *piece)
 {
-    const int64_t all = GPU_MILLI * GPU_MILLI;
-    int64_t used = 0, busy = 0, bandwidth = 0, clients = 0;
-    if (!is_share(piece))
+    enum { CLIENTS_MAX = 64 };
+    struct gpu_client clients[CLIENTS_MAX];
+    uint32_t count = 0, own = 0;
+    const struct request *wish = &job_group(&job->planned->job, piece->group)->request;
+    const int64_t milli = request_class_most_milli(wish, twin->run.cluster);
+    const double part = milli < GPU_MILLI ? (double)milli / GPU_MILLI : 1;
+    const struct gpu_demand demand = demand_of(job);
+    if (!is_share(piece) || demand.is_open)
         return 1;
     for (uint32_t j = 0; j < twin->run.job_count; j++) {
         const struct twin_job *other = &twin->jobs[j];
@@ -130,20 +137,14 @@ static double slow_on(const struct twin *twin, const struct twin_job *job, const
             const struct piece *beside = &other->pieces[p];
             if (!is_share(beside) || beside->node != piece->node || beside->gpu_mask != piece->gpu_mask)
                 continue;
-            const int64_t own = use_of(twin, other, beside->group);
-            const int64_t time = llrint((double)own * sharing_busy_per_sm_active);
-            used += own * beside->member_count;
-            busy += (time < all ? time : all) * beside->member_count;
-            bandwidth += other->planned->truth.bandwidth_milli * INT64_C(1000) * beside->member_count;
-            clients += beside->member_count;
+            own = other == job ? count : own;
+            assert_true(count < CLIENTS_MAX);
+            clients[count++] = (struct gpu_client){.demand = demand_of(other), .count = beside->member_count};
         }
     }
-    const double together = (double)busy / (double)all, short_of = (double)bandwidth / (double)all;
-    double slow = twin->run.world.sharing == SHARING_PAIRS ? (clients > 1 ? sharing_slow_pairs(together) : 1)
-                  : piece->share == SHARE_MPS ? sharing_slow_mps((double)use_of(twin, job, piece->group) / (double)all,
-                                                                 (double)used / (double)all)
-                                              : sharing_slow_timeslice(together);
-    return piece->share == SHARE_MPS && short_of > slow ? short_of : slow;
+    gpu_demand_share(clients, count, (struct gpu_grant){1, 1}, piece->share == SHARE_MPS ? GPU_TOGETHER : GPU_IN_TURNS);
+    const double slow = clients[own].time / gpu_demand_alone(&demand, (struct gpu_grant){part, part});
+    return part < 1 && slow < 1 ? 1 : slow;
 }
 
 /* All that cross links that can be too narrow, at once. */

@@ -7,9 +7,9 @@
 #include "base/random.h"
 #include "policies/policy_config.h"
 #include "policies/sharing/sharings.h"
-#include "sim/engine/sharing_speed.h"
 #include "tests/support/json_text.h"
 #include "tests/support/run.h"
+#include "topologies/gpu_demand.h"
 
 #define S(seconds) ((time_ns)(seconds)*TIME_NS_PER_S)
 
@@ -45,6 +45,16 @@ static void near_s(time_ns is, double seconds)
         fail_msg("%.6f s, not %.6f", (double)is / TIME_NS_PER_S, seconds);
 }
 
+/* Seconds that a unit of each of two jobs takes beside the other; an open one's `sm_active` in `first`. */
+static double beside(const struct gpu_demand *first, const struct gpu_demand *second, enum gpu_sharing sharing)
+{
+    struct gpu_client clients[] = {{.demand = *first, .count = 1}, {.demand = *second, .count = 1}};
+    gpu_demand_share(clients, 2, (struct gpu_grant){1, 1}, sharing);
+    return clients[0].time;
+}
+
+static const struct gpu_demand all_sms = {.compute = 1};
+
 static struct run_job notebook(time_ns submit, uint16_t sm_active_milli)
 {
     struct run_job job = run_job_make(submit, S(100), 1, 1);
@@ -61,75 +71,50 @@ static struct run_job part(time_ns submit, uint32_t members, uint16_t milli)
     return job;
 }
 
-/* Both are busy all the time: alone for 50 s, in turns for 111 s, the second alone for 50 s. */
+/* Open jobs keep their lives.  What they are asked for and cannot serve while the other is there is told. */
 TEST(test_turns)
 {
     struct cluster *cluster = cluster_uniform_new(1, 1);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'timeslice'}");
     const struct run_job jobs[] = {notebook(0, 500), notebook(S(50), 500)};
+    const struct gpu_demand demand = gpu_demand_of(GPU_NOTEBOOK, 0.5, 0);
+    const double served = 50 + 50 / beside(&demand, &demand, GPU_IN_TURNS);
     struct run_log *log = run_jobs(&setup, jobs, 2);
-    near_s(log->jobs[0].end, 161);
-    near_s(log->jobs[1].end, 211);
-    assert_int_equal(log->attempt_count, 2);
-    near_s(log->attempts[0].saved, 100);
-    near_s(log->jobs[0].run, 161);
-    near_s(log->jobs[1].work, 100);
-    /* half of the SMs for 100 s of work each */
-    assert_true(fabs(run_last_sample(log)->active_gpu_s - 100) < 0.01);
+    near_s(log->jobs[0].end, 100);
+    near_s(log->jobs[1].end, 150);
+    assert_true(served < 90);
+    for (int j = 0; j < 2; j++)
+        if (fabs((double)log->jobs[j].unserved_gpu_us / 1e6 - 0.5 * (100 - served)) > 0.01)
+            fail_msg("%g, not %g", (double)log->jobs[j].unserved_gpu_us / 1e6, 0.5 * (100 - served));
+    assert_true(fabs(run_last_sample(log)->active_gpu_s - served) < 0.01);
     assert_int_equal(log->jobs[0].sm_active_milli, 1000); /* more than its quarter of the GPU has */
     run_log_free(log);
     setup.world.sharing = SHARING_FREE;
     log = run_jobs(&setup, jobs, 2);
     assert_int_equal(log->jobs[0].end, S(100));
-    assert_int_equal(log->jobs[1].end, S(150));
+    assert_int_equal(log->jobs[0].unserved_gpu_us, 0);
     run_log_free(log);
     cluster_free(cluster);
 }
 
-/* Half of the issue slots each: together 0.5 + 1 times as long. */
+/* Half of the SMs each is what they ask for: together they get just that, and alone no more. */
 TEST(test_mps)
 {
     struct cluster *cluster = cluster_uniform_new(1, 1);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mps'}");
-    struct run_job jobs[2];
-    for (int j = 0; j < 2; j++) {
-        jobs[j] = run_job_make(S(50 * j), S(100), 1, 0);
-        jobs[j].job.first.request.gpu_milli = 500;
-        jobs[j].truth.sm_active_milli = 1000;
-    }
+    const struct run_job jobs[] = {part(0, 1, 500), part(S(50), 1, 500)};
     struct run_log *log = run_jobs(&setup, jobs, 2);
-    near_s(log->jobs[0].end, 50 + 75);
-    near_s(log->jobs[1].end, 125 + 50);
-    assert_true(fabs(run_last_sample(log)->active_gpu_s - 100) < 0.01);
-    assert_int_equal(log->jobs[0].sm_active_milli, 800); /* 50 GPU s of 125 s of half a GPU */
+    near_s(log->jobs[0].end, 100);
+    near_s(log->jobs[1].end, 150);
+    assert_true(fabs(run_last_sample(log)->active_gpu_s - 100) < 0.05);
+    assert_int_equal(log->jobs[0].sm_active_milli, 1000);
     run_log_free(log);
     cluster_free(cluster);
 }
 
-/* As measured of pairs: busy 1.6 together, 0.985 - 0.371 x 0.6 of the speed.  In turns 1.11 x 1.6 times as long. */
-TEST(test_pairs)
-{
-    struct cluster *cluster = cluster_uniform_new(1, 1);
-    struct run_setup setup = run_setup_default(cluster);
-    const double speed = 0.985 - 0.371 * 0.6;
-    setup.policy = read_policy("{'sharing': 'timeslice'}");
-    setup.world.sharing = SHARING_PAIRS;
-    const struct run_job jobs[] = {notebook(0, 500), notebook(S(50), 300), notebook(S(1000), 500)};
-    struct run_log *log = run_jobs(&setup, jobs, 3);
-    near_s(log->jobs[0].end, 50 + 50 / speed);
-    near_s(log->jobs[1].end, 50 + 50 / speed + 50);
-    near_s(log->jobs[2].end, 1100); /* alone */
-    run_log_free(log);
-    setup.world.sharing = SHARING_MEASURED;
-    log = run_jobs(&setup, jobs, 3);
-    near_s(log->jobs[0].end, 50 + 50 * 1.11 * 1.6);
-    run_log_free(log);
-    cluster_free(cluster);
-}
-
-/* 0.9 and 0.6 of the memory bandwidth of the GPU: 1.5 times as long for both, under either price; beside 0.1 none. */
+/* A tenth of the SMs each, but 0.9 and 0.6 of the bandwidth, of which the shares asked for have half. */
 TEST(test_bandwidth_mps)
 {
     struct cluster *cluster = cluster_uniform_new(1, 1);
@@ -139,97 +124,86 @@ TEST(test_bandwidth_mps)
     jobs[0].truth.sm_active_milli = jobs[1].truth.sm_active_milli = 100;
     jobs[0].truth.bandwidth_milli = 900;
     jobs[1].truth.bandwidth_milli = 600;
-    for (uint8_t i = 0; i < 2; i++) {
-        setup.world.sharing = i == 0 ? SHARING_MEASURED : SHARING_PAIRS;
-        struct run_log *log = run_jobs(&setup, jobs, 2);
-        near_s(log->jobs[0].end, 150);
-        near_s(log->jobs[1].end, 150);
-        run_log_free(log);
-    }
-    jobs[1].truth.bandwidth_milli = 100;
+    const struct gpu_demand first = gpu_demand_of(GPU_TRAINING, 0.1, 0.9);
+    const struct gpu_demand second = gpu_demand_of(GPU_TRAINING, 0.1, 0.6);
+    const double slow = beside(&first, &second, GPU_TOGETHER) / gpu_demand_alone(&first, (struct gpu_grant){0.5, 0.5});
     struct run_log *log = run_jobs(&setup, jobs, 2);
-    near_s(log->jobs[0].end, 100 / 0.985);
+    near_s(log->jobs[0].end, 100 * fmax(1, slow));
     run_log_free(log);
     setup.world.sharing = SHARING_FREE;
-    jobs[1].truth.bandwidth_milli = 1000;
     log = run_jobs(&setup, jobs, 2);
     near_s(log->jobs[0].end, 100);
     run_log_free(log);
     cluster_free(cluster);
 }
 
-/* In turns each has all of it. */
-TEST(test_bandwidth_turns)
-{
-    struct cluster *cluster = cluster_uniform_new(1, 1);
-    struct run_setup setup = run_setup_default(cluster);
-    setup.policy = read_policy("{'sharing': 'timeslice'}");
-    struct run_job jobs[] = {notebook(0, 100), notebook(0, 100)};
-    jobs[0].truth.bandwidth_milli = jobs[1].truth.bandwidth_milli = 900;
-    struct run_log *log = run_jobs(&setup, jobs, 2);
-    near_s(log->jobs[0].end, 100);
-    run_log_free(log);
-    cluster_free(cluster);
-}
-
-/* All of a GPU's bandwidth, but an instance has one of 8 slices: eight times as long, more than its SMs cost it. */
+/* An eighth of a GPU's bandwidth on the share asked for as on the instance, which has a little less of the SMs. */
 TEST(test_bandwidth_instance)
 {
     struct cluster *cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
                                            "'gpus_layout': [['1g.10gb']]}]}");
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mig'}");
-    struct run_job job = part(0, 1, 100);
-    job.job.class = JOB_INFERENCE;
+    struct run_job job = part(0, 1, 125);
     job.truth.bandwidth_milli = 1000;
     struct run_log *log = run_jobs(&setup, &job, 1);
-    near_s(log->jobs[0].end, 800);
+    near_s(log->jobs[0].end, 100 * 132 / 16.0 / 8); /* 16 of 132 SMs are a little less than an eighth */
     run_log_free(log);
     cluster_free(cluster);
 }
 
-/* A seventh of an H100 for what asks a tenth of one; a whole one for what asks a seventh. */
+/* A seventh of an H100 for what asks a tenth of one: a service serves more than there; a whole one for a seventh. */
 TEST(test_instances)
 {
     struct cluster *cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb', "
                                            "'gpus_layout': [['1g.10gb']]}]}");
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mig'}");
-    const struct mig_profile *profile = &mig_profiles(MIG_H100_80)[MIG_1G];
-    const double slow = sharing_slow_mig(sharing_small_inference, 132, profile->sm_count, 1);
+    const struct gpu_grant seventh = {mig_profiles(MIG_H100_80)[MIG_1G].sm_count / 132.0, 1 / 8.0};
     struct run_job job = run_job_make(0, S(100), 1, 0);
     job.job.class = JOB_INFERENCE;
     job.job.first.request.gpu_milli = 100;
     job.truth.sm_active_milli = 400;
     struct run_log *log = run_jobs(&setup, &job, 1);
-    assert_true(slow > 3.5);
-    near_s(log->jobs[0].end, 100 * slow);
-    /* 4 % of a GPU alone */
-    assert_true(fabs(run_last_sample(log)->active_gpu_s - 4) < 0.01);
+    near_s(log->jobs[0].end, 100);
+    /* it keeps all SMs of its instance busy: 16 of 132, of 52.8 that it would need */
+    assert_true(fabs(run_last_sample(log)->active_gpu_s - 100 * seventh.sms) < 0.01);
+    assert_true(fabs((double)log->jobs[0].unserved_gpu_us / 1e6 - 100 * (0.4 - seventh.sms)) < 0.01);
+    run_log_free(log);
+    setup.policy = read_policy("{}");
+    log = run_jobs(&setup, &job, 1);
+    assert_int_equal(log->jobs[0].state, END_REJECTED); /* all GPUs are in instances */
     run_log_free(log);
     cluster_free(cluster);
 
     cluster = read_cluster("{'pools': [{'nodes': 1, 'gpus_per_node': 1, 'gpu_model': 'h100-80gb'}]}");
     setup = run_setup_default(cluster);
+    log = run_jobs(&setup, &job, 1); /* as asked: a tenth of the SMs */
+    assert_true(fabs(run_last_sample(log)->active_gpu_s - 100 * 0.1) < 0.01);
+    assert_true(fabs((double)log->jobs[0].unserved_gpu_us / 1e6 - 100 * 0.3) < 0.01);
+    run_log_free(log);
     setup.policy = read_policy("{'sharing': 'whole'}");
+    job.job.class = JOB_TRAINING;
     job.job.first.request.gpu_milli = 0;
     job.job.first.request.mig = MIG_1G + 1;
+    const struct gpu_demand demand = gpu_demand_of(GPU_TRAINING, 0.4, 0);
     log = run_jobs(&setup, &job, 1);
-    near_s(log->jobs[0].end, 100 / slow);
+    near_s(log->jobs[0].end, 100 / gpu_demand_alone(&demand, seventh));
     run_log_free(log);
     cluster_free(cluster);
 }
 
-/* Members work in step: the one without a neighbour waits for the other.  0.4 + 1 against min(0.535, 0.6) + 1. */
+/* Members work in step: the one without a neighbour waits for the other.  Alone a share of 0.6 takes 1 / 0.6. */
 TEST(test_slowest)
 {
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mps'}");
     const struct run_job jobs[] = {part(0, 2, 600), part(0, 1, 400)};
+    const double slow = 0.6 * beside(&all_sms, &all_sms, GPU_TOGETHER);
     struct run_log *log = run_jobs(&setup, jobs, 2);
-    near_s(log->jobs[0].end, 140);
-    near_s(log->jobs[1].end, 140 + 100 - 140 / 1.535);
+    near_s(log->jobs[0].end, 100 + 100 - 100 / slow);
+    near_s(log->jobs[1].end, 100);
     run_log_free(log);
     cluster_free(cluster);
 }
@@ -242,10 +216,11 @@ TEST(test_idle_member)
     setup.policy = read_policy("{'sharing': 'mps', 'gang': {'policy': 'hoard', 'stale_after_s': 'never'}, "
                                "'guarantees': [], 'blocking': 'skip'}");
     struct run_job jobs[] = {run_job_make(0, S(50), 1, 1), part(0, 2, 600), part(0, 1, 400)};
+    const double slow = 0.6 * beside(&all_sms, &all_sms, GPU_TOGETHER);
     struct run_log *log = run_jobs(&setup, jobs, 3);
     near_s(log->jobs[1].start, 50);
-    near_s(log->jobs[2].end, 50 + 50 * 1.535);
-    near_s(log->jobs[1].end, 50 + 76.75 + 100 - 76.75 / 1.4);
+    near_s(log->jobs[2].end, 100);
+    near_s(log->jobs[1].end, 100 + 100 - 50 / slow);
     run_log_free(log);
     cluster_free(cluster);
 }
@@ -257,12 +232,12 @@ TEST(test_share_for_instance)
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{'sharing': 'mps'}");
     struct run_job job = run_job_make(0, S(100), 1, 0);
-    job.job.class = JOB_INFERENCE;
     job.job.first.request.mig = MIG_1G + 1;
     job.truth.sm_active_milli = 500;
+    const struct gpu_demand demand = gpu_demand_of(GPU_TRAINING, 0.5, 0);
+    const struct gpu_grant seventh = {mig_profiles(MIG_H100_80)[MIG_1G].sm_count / 132.0, 1 / 8.0};
     struct run_log *log = run_jobs(&setup, &job, 1);
-    near_s(log->jobs[0].end,
-           100 / sharing_slow_mig(sharing_small_inference, 132, mig_profiles(MIG_H100_80)[MIG_1G].sm_count, 1));
+    near_s(log->jobs[0].end, 100 / gpu_demand_alone(&demand, seventh));
     run_log_free(log);
     cluster_free(cluster);
 }
@@ -279,11 +254,12 @@ struct stay { /* of a job on one GPU */
     uint32_t job, gpu;
 };
 
-static double use_of(const struct run_job *job)
+static struct gpu_demand demand_of(const struct run_job *job)
 {
-    const struct request *request = &job->job.first.request;
-    const double asked = request->gpus != 0 ? 1 : request->gpu_milli / 1e3;
-    return asked * job->truth.sm_active_milli / 1e3;
+    const enum gpu_program program = job->job.class == JOB_INFERENCE  ? GPU_SERVICE
+                                     : job->job.class == JOB_TRAINING ? GPU_TRAINING
+                                                                      : GPU_NOTEBOOK;
+    return gpu_demand_of(program, job->truth.sm_active_milli / 1e3, 0);
 }
 
 /* Of a GPU, that it holds. */
@@ -295,27 +271,48 @@ static double milli_of(const struct run_job *job, bool is_mps)
     return request->gpus != 0 ? 1 : request->gpu_milli / 1e3;
 }
 
-static double slow_at(const struct run_job *jobs, const struct stay *stays, uint32_t count, const struct stay *own,
-                      time_ns at, bool is_mps)
+/* Units of work per second: of an open job those that it serves. */
+static double speed_at(const struct run_job *jobs, const struct stay *stays, uint32_t count, const struct stay *own,
+                       time_ns at, bool is_mps)
 {
-    double used = 0, busy = 0;
-    const double mine = use_of(&jobs[own->job]);
-    if (is_mps ? jobs[own->job].job.first.request.gpus != 0
-               : jobs[own->job].job.class != JOB_INTERACTIVE && jobs[own->job].job.first.request.gpus != 0)
+    struct gpu_client clients[JOBS];
+    uint32_t client_count = 0, mine = 0;
+    const struct request *request = &jobs[own->job].job.first.request;
+    if (is_mps ? request->gpus != 0 : jobs[own->job].job.class != JOB_INTERACTIVE && request->gpus != 0)
         return 1;
     for (uint32_t i = 0; i < count; i++)
         if (stays[i].gpu == own->gpu && stays[i].start <= at && at < stays[i].end) {
-            used += use_of(&jobs[stays[i].job]);
-            busy += fmin(1, 2 * use_of(&jobs[stays[i].job]));
+            mine = &stays[i] == own || stays[i].job == own->job ? client_count : mine;
+            clients[client_count++] = (struct gpu_client){.demand = demand_of(&jobs[stays[i].job]), .count = 1};
         }
-    return is_mps ? fmax(1, fmin(0.535, 1 - mine) + used) : busy <= 1 ? 1 : 1.11 * busy;
+    gpu_demand_share(clients, client_count, (struct gpu_grant){1, 1}, is_mps ? GPU_TOGETHER : GPU_IN_TURNS);
+    return 1 / clients[mine].time;
+}
+
+/* Reference work per second, and the part of the compute of a unit of work that is in it. */
+struct rate {
+    double work, use;
+};
+
+static struct rate rate_at(const struct run_job *jobs, const struct stay *stays, uint32_t count, const struct stay *own,
+                           time_ns at, bool is_mps)
+{
+    const struct request *request = &jobs[own->job].job.first.request;
+    const struct gpu_demand demand = demand_of(&jobs[own->job]);
+    const double part = request->gpus != 0 ? 1 : request->gpu_milli / 1e3;
+    const double asked = gpu_demand_alone(&demand, (struct gpu_grant){part, part});
+    const double speed = speed_at(jobs, stays, count, own, at, is_mps);
+    if (demand.is_open)
+        return (struct rate){1, speed};
+    const double work = part < 1 ? fmin(1, speed * asked) : speed;
+    return (struct rate){work, work / asked};
 }
 
 /* All instants at which somebody comes or goes part the time into pieces of constant speed. */
-static double naive_done(const struct run_job *jobs, const struct stay *stays, uint32_t count, const struct stay *own,
-                         bool is_mps)
+static struct rate naive_done(const struct run_job *jobs, const struct stay *stays, uint32_t count,
+                              const struct stay *own, bool is_mps)
 {
-    double done = 0;
+    struct rate done = {0};
     for (time_ns at = own->start; at < own->end;) {
         time_ns next = own->end;
         for (uint32_t i = 0; i < count; i++) {
@@ -324,9 +321,12 @@ static double naive_done(const struct run_job *jobs, const struct stay *stays, u
             if (stays[i].end > at && stays[i].end < next)
                 next = stays[i].end;
         }
-        if (next > own->works_from)
-            done += (double)(next - (at > own->works_from ? at : own->works_from)) /
-                    slow_at(jobs, stays, count, own, at, is_mps);
+        if (next > own->works_from) {
+            const double span = (double)(next - (at > own->works_from ? at : own->works_from));
+            const struct rate rate = rate_at(jobs, stays, count, own, at, is_mps);
+            done.work += span * rate.work;
+            done.use += span * rate.use;
+        }
         at = next;
     }
     return done;
@@ -393,15 +393,15 @@ TEST(test_naive)
         double active = 0, overhead = 0, told_overhead = 0;
         double active_of[JOBS] = {0}, held_of[JOBS] = {0};
         for (uint32_t i = 0; i < count; i++) {
-            const double done = naive_done(jobs, stays, count, &stays[i], is_mps);
+            const double done = naive_done(jobs, stays, count, &stays[i], is_mps).work;
             slowed += done < 0.999 * (double)(stays[i].end - stays[i].start);
             overhead +=
                 (double)((stays[i].works_from < stays[i].end ? stays[i].works_from : stays[i].end) - stays[i].start) *
                 milli_of(&jobs[stays[i].job], is_mps);
             struct stay all = stays[i];
             all.works_from = all.start; /* while it restarts it counts as active */
-            const double busy =
-                naive_done(jobs, stays, count, &all, is_mps) * use_of(&jobs[stays[i].job]) / TIME_NS_PER_S;
+            const double busy = naive_done(jobs, stays, count, &all, is_mps).use *
+                                demand_of(&jobs[stays[i].job]).compute / TIME_NS_PER_S;
             active += busy;
             active_of[stays[i].job] += busy;
             held_of[stays[i].job] +=

@@ -84,8 +84,8 @@ static struct error rows_job(void *self, const struct job_row *row)
     buffer_format(out, "%s|%lld %lld %lld %lld %lld %u ", row->communication != NULL ? row->communication : "",
                   (long long)row->exposed_gpu_us, (long long)row->slowed_gpu_us, (long long)row->network_gpu_us,
                   (long long)row->network_bytes_per_s, (long long)row->planned_gpu_us, row->mfu_micro);
-    buffer_format(out, "%s|%lld %lld ", row->activity != NULL ? row->activity : "", (long long)row->active_gpu_us,
-                  (long long)row->idle_held_gpu_us);
+    buffer_format(out, "%s|%lld %lld %lld ", row->activity != NULL ? row->activity : "", (long long)row->active_gpu_us,
+                  (long long)row->idle_held_gpu_us, (long long)row->unserved_gpu_us);
     buffer_format(out, "%d %u %lld %lld %lld %u\n", row->source, row->resizes,
                   (long long)(row->held_milli_ns / RECORD_MILLI_NS_PER_GPU_S),
                   (long long)(row->held_milli_ns % RECORD_MILLI_NS_PER_GPU_S), (long long)row->preempted_gpu_ns,
@@ -356,6 +356,7 @@ static void write_some(void)
     evicted.activity = "notebook";
     evicted.active_gpu_us = 500000;
     evicted.idle_held_gpu_us = 1250000;
+    evicted.unserved_gpu_us = 750000;
     share.communication = "plan";
     share.planned_gpu_us = 3500, share.mfu_micro = 412000;
     share.faults = &(struct fault_row){2, {1, 0, 3}, 1500000000, 2500};
@@ -482,7 +483,7 @@ TEST_WITH(an_edited_field_is_named_with_its_place, make_folder, remove_folder)
     } cases[] = {
         {RECORD_JOBS_FILE, "estimate_s,deadline_s,end_s\n", "estimate_s,deadline_s,end_s\n-", "jobs.csv.zst:2:1",
          "submit_s"},
-        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "72 fields"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "73 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, ",job-13,", ",job\"13,\"more,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
@@ -513,20 +514,21 @@ TEST_WITH(an_edited_field_is_named_with_its_place, make_folder, remove_folder)
 static const char *const filled_jobs[] = {
     "8,7,8,7,8,1,1,1,1,1,,0,0,,q,,training,training,0,1,0,0,completed,,1,free,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,"
     ",,"
-    ","
+    ",,"
     ",,,,,,,,,,9",
     "8,8,,8,,0,0,1,0,1,,0,3,,q,,training,training,0,1,any,0,pending,,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
     ",,,,,"
-    ",,,,",
+    ",,,,,",
     "8,9,8,x,,0,0,1,0,1,,,,,q,,training,training,0,1,any,0,rejected,Held,1,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
-    ","
+    ",,"
     ",,"
     ",,,,,,,,8",
     "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,1.5,q,,training,training,0,1,0,0,completed,,1,free,1,6,3,0,0,0,"
-    "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,,,,,,,12,1.5,0.000000002,0,,,,"
+    "1,0,2,0,0,3,0,0,0,all_reduce_bound,1.5,0.25,3,24.999999999,0,,notebook,0.5,1.25,0.75,,,,,,,12,1.5,0.000000002,0,,,"
+    ","
     ",,,30,7.5,40,20",
     "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,1.5,q,,training,training,0,1,0,0,completed,,1,free,1,6,0,"
-    "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,,,,20",
+    "0,0,0,,,,,,,,,,plan,0,0,0,,0.0035,0.412,,,,,2,1,0,3,1.5,2.5,,,,,4,1,2,1,0.75,,,,,20",
     NULL,
 };
 
@@ -547,11 +549,11 @@ TEST_WITH(every_field_is_filled, make_folder, remove_folder)
         {",0,3,,q", ",0,,,q", "jobs.csv.zst:3:", "wait_total_s"},
         {"\n8,9,8,x,,0,0,1,0,1,,,,,", "\n8,9,8,x,,0,0,1,0,1,,0,0,,",
          "jobs.csv.zst:4:", "wait_s: a rejected job has no wait"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
-         ",0,0,0,0,0,0,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+         ",0,0,0,0,0,0,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "network_gpu_s: a job that declares no communication has none"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
-         ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+         ",0,0,0,0,0,0,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "lost_leave_gpu_s: without the first cause there is none"},
         {",12,1.5,0.000000002,0,", ",10,1.5,0.000000002,0,", "jobs.csv.zst:5:", "ready_s: before the start"},
         {",12,1.5,0.000000002,0,", ",12,,0.000000002,0,",
@@ -559,8 +561,8 @@ TEST_WITH(every_field_is_filled, make_folder, remove_folder)
         {",1,0,2,0,0,3,0,0,0,all", ",1,0,2,0,0,4,0,0,0,all", "jobs.csv.zst:5:", "the causes do not add up"},
         {"all_reduce_bound,1.5,", "all_reduce_bound,,", "jobs.csv.zst:5:", "exposed_gpu_s"},
         {",3,24.999999999,", ",0,24.999999999,", "jobs.csv.zst:5:", "network_gb_per_s: a mean over no GPU time"},
-        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
-         ",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,9\n",
+        {",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,9\n",
+         ",0,0,0,0,0,0,,,,,,,,,,,,,,,,,,1,,,,,,,,,,,,,,,,,,,,,,9\n",
          "jobs.csv.zst:2:", "active_gpu_s: a job without declared activity has none"},
         {",notebook,0.5,", ",notebook,,", "jobs.csv.zst:5:", "active_gpu_s"},
         {",0.0035,0.412,", ",0.0035,1.412,", "jobs.csv.zst:6:", "mfu_ratio: not a ratio"},
