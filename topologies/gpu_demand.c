@@ -1,7 +1,6 @@
 #include "topologies/gpu_demand.h"
 
 #include <math.h>
-#include <stddef.h>
 
 /* Fitted to the table of nebuly-ai/nos, demos/gpu-sharing-comparison/README.md: compute 0.553, latency 1, overlap 1 of
  * YOLOS-small on an A100.  Under time-slices a unit of N clients takes 1.11 N. */
@@ -52,7 +51,7 @@ double gpu_demand_alone(const struct gpu_demand *demand, struct gpu_grant grant)
     return unit(demand, device(demand, demand->compute / grant.sms, demand->bandwidth / grant.bandwidth));
 }
 
-/* What the demand of a client is on its piece. */
+/* At the SMs, and at the memory. */
 struct phases {
     double compute, memory;
 };
@@ -67,70 +66,74 @@ static double device_on(const struct gpu_demand *demand, struct phases on)
     return device(demand, on.compute, on.memory);
 }
 
-/* The parts of its time in which client [j] is at the SMs, and at the memory, while client [i] is not there. */
-enum { PAIRS_MAX = 16 };
-struct pairs {
-    struct phases of[PAIRS_MAX][PAIRS_MAX];
+/* How much less of its time a client is at a queue for each second that it waits less there: d(there / time), where
+ * `there` makes the time longer or not. */
+static double gain(double part, double time, bool counts)
+{
+    return (counts ? 1 - part : 1) / time;
+}
+
+/* Of a client: the parts of its time in which it is at the queues, and what they lose by each client less there. */
+struct presence {
+    struct phases part, loss;
 };
 
-/* Of the client, where `other` of another is not in its way. */
-static struct phases without(const struct gpu_client *client, struct phases alone, struct phases other)
+static struct presence presence_of(const struct gpu_client *client, struct gpu_grant grant)
 {
-    const struct phases there = {client->at_compute * client->time - alone.compute * other.compute,
-                                 client->at_memory * client->time - alone.memory * other.memory};
-    const double time = unit(&client->demand, device_on(&client->demand, there));
-    return (struct phases){there.compute / time, there.memory / time};
+    const struct gpu_demand *demand = &client->demand;
+    const struct phases alone = phases_on(demand, grant);
+    const double compute = client->at_compute * client->time, memory = client->at_memory * client->time;
+    const bool is_late = !demand->is_open || client->time > 1; /* else it has time to spare */
+    const bool is_kernel = is_late && (demand->overlap == 0 || fmax(compute, memory) > demand->latency);
+    const double compute_loss = alone.compute * gain(client->at_compute, client->time, is_kernel && compute >= memory);
+    const double memory_loss = alone.memory * gain(client->at_memory, client->time, is_kernel && memory > compute);
+    return (struct presence){{client->at_compute, client->at_memory}, {compute_loss, memory_loss}};
 }
 
-static void set_pairs(struct pairs *pairs, const struct gpu_client *clients, uint32_t client_count,
-                      struct gpu_grant grant)
-{
-    for (uint32_t i = 0; i < client_count; i++)
-        for (uint32_t j = i; j < client_count; j++) {
-            const struct phases before = pairs->of[i][j];
-            pairs->of[i][j] = without(&clients[j], phases_on(&clients[j].demand, grant), pairs->of[j][i]);
-            pairs->of[j][i] = without(&clients[i], phases_on(&clients[i].demand, grant), before);
-        }
-}
+/* Sums over all clients: of the parts, of the losses, and of their products. */
+struct crowd {
+    struct phases part, loss, product;
+};
 
-/* Other clients that are at the SMs, and at the memory, while client `self` is not.  pairs NULL: as if it made no
- * difference to them. */
-static struct phases others_of(const struct gpu_client *clients, uint32_t client_count, uint32_t self,
-                               const struct pairs *pairs, struct phases all)
+static struct crowd crowd_of(const struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant)
 {
-    struct phases others = {0};
-    if (pairs == NULL)
-        return (struct phases){all.compute - clients[self].at_compute, all.memory - clients[self].at_memory};
+    struct crowd all = {0};
     for (uint32_t c = 0; c < client_count; c++) {
-        const uint32_t count = clients[c].count - (c == self);
-        others.compute += count * pairs->of[self][c].compute;
-        others.memory += count * pairs->of[self][c].memory;
-    }
-    return others;
-}
-
-static struct phases all_of(const struct gpu_client *clients, uint32_t client_count)
-{
-    struct phases all = {0};
-    for (uint32_t c = 0; c < client_count; c++) {
-        all.compute += clients[c].count * clients[c].at_compute;
-        all.memory += clients[c].count * clients[c].at_memory;
+        const struct presence one = presence_of(&clients[c], grant);
+        const double count = clients[c].count;
+        all.part.compute += count * one.part.compute;
+        all.part.memory += count * one.part.memory;
+        all.loss.compute += count * one.loss.compute;
+        all.loss.memory += count * one.loss.memory;
+        all.product.compute += count * one.part.compute * one.loss.compute;
+        all.product.memory += count * one.part.memory * one.loss.memory;
     }
     return all;
 }
 
+/* Others that are at a queue while one client is not: each would be there for its part, less what that client's being
+ * there adds to it, to the second order. */
+static double others(double all, double losses, double products, double part, double loss)
+{
+    return all - part - part * (losses - loss) + loss * (products - part * loss);
+}
+
 /* A step of the fixed point, of all clients at once: by how much it changes them. */
 static double step_together(struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant,
-                            struct phases longer, struct pairs *pairs)
+                            struct phases longer)
 {
-    const struct phases all = all_of(clients, client_count);
+    const struct crowd all = crowd_of(clients, client_count, grant);
     double change = 0;
     for (uint32_t c = 0; c < client_count; c++) {
         struct gpu_client *own = &clients[c];
+        const struct presence one = presence_of(own, grant);
         const struct phases alone = phases_on(&own->demand, grant);
-        const struct phases others = others_of(clients, client_count, c, pairs, all);
-        const struct phases now = {longer.compute * alone.compute * (1 + others.compute),
-                                   longer.memory * alone.memory * (1 + others.memory)};
+        const double at_compute =
+            others(all.part.compute, all.loss.compute, all.product.compute, one.part.compute, one.loss.compute);
+        const double at_memory =
+            others(all.part.memory, all.loss.memory, all.product.memory, one.part.memory, one.loss.memory);
+        const struct phases now = {longer.compute * alone.compute * (1 + fmax(0, at_compute)),
+                                   longer.memory * alone.memory * (1 + fmax(0, at_memory))};
         const double time = unit(&own->demand, device_on(&own->demand, now));
         change = fmax(change, fabs(time - own->time) + fabs(now.compute / time - own->at_compute) +
                                   fabs(now.memory / time - own->at_memory));
@@ -138,21 +141,18 @@ static double step_together(struct gpu_client *clients, uint32_t client_count, s
         own->at_compute = now.compute / time;
         own->at_memory = now.memory / time;
     }
-    if (pairs != NULL)
-        set_pairs(pairs, clients, client_count, grant);
     return change;
 }
 
-static double step_in_turns(struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant)
+static double step_in_turns(struct gpu_client *clients, uint32_t client_count)
 {
     double all = 0, change = 0;
     for (uint32_t c = 0; c < client_count; c++)
         all += clients[c].count * clients[c].on_device;
     for (uint32_t c = 0; c < client_count; c++) {
         struct gpu_client *own = &clients[c];
-        const double others = all - own->on_device;
-        const double alone = device_on(&own->demand, phases_on(&own->demand, grant));
-        const double turns = alone * (1 + others) * (1 + turn_cost * fmin(1, others));
+        const double beside = all - own->on_device;
+        const double turns = own->alone * (1 + beside) * (1 + turn_cost * fmin(1, beside));
         const double time = unit(&own->demand, turns);
         change = fmax(change, fabs(time - own->time) + fabs(turns / time - own->on_device));
         own->time = time;
@@ -161,18 +161,16 @@ static double step_in_turns(struct gpu_client *clients, uint32_t client_count, s
     return change;
 }
 
-static void begin(struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant, struct pairs *pairs)
+static void begin(struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant)
 {
     for (uint32_t c = 0; c < client_count; c++) {
         const struct gpu_demand *demand = &clients[c].demand;
         const struct phases alone = phases_on(demand, grant);
-        const double on_device = device_on(demand, alone);
-        clients[c].time = unit(demand, on_device);
+        clients[c].alone = device_on(demand, alone);
+        clients[c].time = unit(demand, clients[c].alone);
         clients[c].at_compute = alone.compute / clients[c].time;
         clients[c].at_memory = alone.memory / clients[c].time;
-        clients[c].on_device = on_device / clients[c].time;
-        for (uint32_t i = 0; i < client_count && pairs != NULL; i++)
-            pairs->of[i][c] = (struct phases){clients[c].at_compute, clients[c].at_memory};
+        clients[c].on_device = clients[c].alone / clients[c].time;
     }
 }
 
@@ -196,24 +194,47 @@ static double stretch(struct phases use, struct phases *longer)
     return fmax(fabs(longer->compute - was.compute), fabs(longer->memory - was.memory));
 }
 
-void gpu_demand_share(struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant,
+/* Have all time to spare, by a bound?  With D_i what client i takes alone at a queue, T the most of the sum of the others'
+ * and k the cost of turns, nobody is there for more than M D_i, where M = k (1 + M T): each step keeps to that. */
+static bool all_have_time(const struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant,
+                          enum gpu_sharing sharing)
+{
+    const double cost = sharing == GPU_IN_TURNS ? 1 + turn_cost : 1;
+    double all = 0, least = 1, most = 0;
+    for (uint32_t c = 0; c < client_count; c++) {
+        const struct phases alone = phases_on(&clients[c].demand, grant);
+        const double there = sharing == GPU_IN_TURNS ? clients[c].alone : fmax(alone.compute, alone.memory);
+        const double waits = sharing == GPU_IN_TURNS ? there : clients[c].alone;
+        if (!clients[c].demand.is_open)
+            return false;
+        all += clients[c].count * there;
+        least = fmin(least, there);
+        most = fmax(most, waits);
+    }
+    const double others_most = cost * (all - least);
+    return others_most < 1 && most * cost / (1 - others_most) <= 1;
+}
+
+bool gpu_demand_share(struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant,
                       enum gpu_sharing sharing)
 {
     enum { STEPS_MAX = 40 };
-    const double enough = 1e-4;
-    struct pairs room, *const pairs = sharing == GPU_TOGETHER && client_count <= PAIRS_MAX ? &room : NULL;
+    const double enough = 1e-3;
     struct phases longer = {1, 1};
     double change = 1;
-    begin(clients, client_count, grant, pairs);
+    begin(clients, client_count, grant);
+    if (all_have_time(clients, client_count, grant, sharing))
+        return true;
     for (int s = 0; s < STEPS_MAX && change > enough; s++) {
         if (sharing == GPU_IN_TURNS) {
-            change = step_in_turns(clients, client_count, grant);
+            change = step_in_turns(clients, client_count);
             continue;
         }
-        change = step_together(clients, client_count, grant, longer, pairs);
+        change = step_together(clients, client_count, grant, longer);
         change = fmax(change, stretch(use_of(clients, client_count, grant), &longer));
     }
     const struct phases use = use_of(clients, client_count, grant);
     for (uint32_t c = 0; c < client_count; c++)
         clients[c].time *= fmax(1, fmax(use.compute, use.memory));
+    return false;
 }

@@ -19,9 +19,9 @@
  *
  * of a closed program, and at least 1 of an open one, which serves 1/t of what it is asked for.
  *  - Together (MPS): SMs and memory are divided equally among those that want them at the same time.  So C is longer by
- *    1 + the other clients that are at the SMs on the mean, each for its C/t; likewise B.  This is mean value analysis
- *    of a closed network of queues with processor sharing (Schweitzer's approximation), whose mean values depend on
- *    the means of the phases alone.
+ *    1 + the other clients that are at the SMs on the mean while this one is not, each for its C/t; likewise B.  This
+ *    is mean value analysis of a closed network of queues with processor sharing, whose mean values depend on the
+ *    means of the phases alone; what a client adds to the others' waits is taken off to the second order.
  *  - In turns (time-slices): the device as a whole is one such queue, where a unit takes the t above without host.
  *    Changing turns costs 11 % while others are there.
  *  - On an instance neighbours do not enter.
@@ -79,12 +79,14 @@ struct gpu_client {
     struct gpu_demand demand;
     uint32_t count;
     double time;                             /* result: seconds that a unit of each takes */
-    double at_compute, at_memory, on_device; /* results: parts of the time that each is there, or waits to be */
+    double at_compute, at_memory, on_device; /* scratch: parts of the time that each is there, or waits to be */
+    double alone;                            /* scratch: seconds on the device of a unit, without neighbours */
 };
 
-/* All clients of one piece, whose order does not matter.  O(client_count), up to 16 of them its square, for each of
- * some eight steps. */
-void gpu_demand_share(struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant,
+/* All clients of one piece, whose order does not matter.  O(client_count) for each of some six steps; once, if they
+ * are open and have time to spare.  Exact to a thousandth.  True: all are
+ * open and serve all that they are asked for, and so would any part of them. */
+bool gpu_demand_share(struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant,
                       enum gpu_sharing sharing);
 
 #endif

@@ -20,7 +20,8 @@ struct gpu_clients {
     struct gpu_client *each; /* likewise */
     size_t slot_capacity, each_capacity;
     uint32_t count;
-    uint8_t share; /* enum share_kind: of all its pieces */
+    uint8_t share;   /* enum share_kind: of all its pieces */
+    bool serves_all; /* all do, and without any of them the others would */
 };
 
 bool engine_has_clients(const struct engine *engine)
@@ -99,8 +100,8 @@ void engine_clients_speed(const struct engine *engine, uint32_t slot, struct sim
 
 static void solve(struct gpu_clients *clients)
 {
-    gpu_demand_share(clients->each, clients->count, (struct gpu_grant){1, 1},
-                     clients->share == SHARE_MPS ? GPU_TOGETHER : GPU_IN_TURNS);
+    clients->serves_all = gpu_demand_share(clients->each, clients->count, (struct gpu_grant){1, 1},
+                                           clients->share == SHARE_MPS ? GPU_TOGETHER : GPU_IN_TURNS);
 }
 
 static void repace_others(struct engine *engine, const struct piece *piece)
@@ -125,7 +126,8 @@ static void leave_gpus(struct engine *engine, uint32_t slot)
             c++;
         clients->slots[c] = clients->slots[--clients->count];
         clients->each[c] = clients->each[clients->count];
-        solve(clients);
+        if (!clients->serves_all)
+            solve(clients);
     }
 }
 
