@@ -194,7 +194,7 @@ static double stretch(struct phases use, struct phases *longer)
     return fmax(fabs(longer->compute - was.compute), fabs(longer->memory - was.memory));
 }
 
-/* Have all time to spare, by a bound?  With D_i what client i takes alone at a queue, T the most of the sum of the others'
+/* Have all time to spare, by a bound?  With D_i what client i takes alone at a queue, T the most that the others take
  * and k the cost of turns, nobody is there for more than M D_i, where M = k (1 + M T): each step keeps to that. */
 static bool all_have_time(const struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant,
                           enum gpu_sharing sharing)

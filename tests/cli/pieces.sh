@@ -6,5 +6,5 @@ seconds_max=3600
 
 worlds=100
 [ "${WINDTUNNEL_TEST_SIZE:-small}" = small ] || worlds=20000
-python3 "$repository/tests/support/record_pieces.py" "$WINDTUNNEL" $worlds 1 || fail 'records do not add up'
+python3 "$repository/tests/support/record_pieces.py" "$program" $worlds 1 || fail 'records do not add up'
 finish
