@@ -109,7 +109,7 @@ static void print_error_sums(const struct error_sum *sums, struct buffer *out)
                   "  %-10s  %4s  %9s  %9s  %10s  %s\n",
                   "system", "rows", "rms", "worst", "NCCL's rms", "worst row in");
     for (int l = 0; l < LINKS_COUNT; l++)
-        if (sums[l].count > 0)
+        if (sums[l].count > 0 && names[l] != NULL)
             buffer_format(out, "  %-10s  %4u  %7.1f %%  %+7.1f %%  %8.1f %%  %s\n", names[l], sums[l].count,
                           100 * sqrt(sums[l].squares / sums[l].count), 100 * sums[l].worst,
                           100 * sqrt(sums[l].nccl_squares / sums[l].nccl_count), sums[l].worst_table->title);
