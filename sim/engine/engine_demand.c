@@ -54,15 +54,10 @@ uint32_t engine_member_gpus(const struct request *wish)
     return wish->mig != 0 || wish->gpu_milli != 0 || wish->gpu_memory_mib != 0;
 }
 
-static bool is_whole(const struct request *wish)
-{
-    return wish->mig == 0 && wish->gpu_milli == 0 && wish->gpu_memory_mib == 0;
-}
-
 bool engine_asks_whole(const struct job *job)
 {
     for (uint32_t g = 0; g < job->group_count; g++)
-        if (!is_whole(&job_group(job, g)->request))
+        if (!request_is_whole(&job_group(job, g)->request))
             return false;
     return true;
 }
@@ -75,7 +70,7 @@ struct engine_asked engine_asked_of(const struct engine *engine, const struct jo
         const struct job_group *group = job_group(job, g);
         const int64_t milli = (int64_t)engine_member_gpus(&group->request) * GPU_MILLI * group->count;
         double time = 1;
-        if (!is_whole(&group->request)) {
+        if (!request_is_whole(&group->request)) {
             const struct gpu_demand demand = engine_demand(engine, job, truth, &group->request);
             time = gpu_demand_alone(&demand, grant_asked(engine, &group->request));
         }

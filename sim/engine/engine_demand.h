@@ -12,6 +12,12 @@
 #include "sim/engine/engine_state.h"
 #include "topologies/gpu_demand.h"
 
+/* It asks for whole GPUs, or for none. */
+static inline bool request_is_whole(const struct request *wish)
+{
+    return wish->mig == 0 && wish->gpu_milli == 0 && wish->gpu_memory_mib == 0;
+}
+
 /* Of a member, on each of its GPUs. */
 struct gpu_demand engine_demand(const struct engine *engine, const struct job *job, const struct job_truth *truth,
                                 const struct request *wish);

@@ -41,8 +41,7 @@ static void submitted(struct engine *engine, uint32_t slot, const struct job_ask
                                               .asked_milli = member_milli < GPU_MILLI ? member_milli : GPU_MILLI,
                                               .asked_mig = wish->mig,
                                               .got_mig = asked->got[g].request.mig};
-        pace->is_client |= wish->mig != 0 || asked->got[g].request.mig != 0 || asked->got[g].request.gpu_milli != 0 ||
-                           asked->got[g].request.gpu_memory_mib != 0;
+        pace->is_client |= !request_is_whole(wish) || !request_is_whole(&asked->got[g].request);
     }
     pace->is_client &= engine_has_clients(engine);
     engine_network_asks(engine, slot, job, asked->got);

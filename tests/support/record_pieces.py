@@ -87,6 +87,8 @@ def check_job(job, row, sharing, say):
     if done > active + slack if is_full else abs(done - active) > slack:
         if not (is_full and sharing not in ("as_asked", "mig", "whole")):
             say(f"{active} SM s active, {done} done")
+    if sharing == "whole" and row["unserved_gpu_s"]:
+        say(f"unserved {row['unserved_gpu_s']} on a whole GPU")
     if sharing == "as_asked" and active / run > asked_of(job)[0] + slack / run:
         say(f"{active / run} of a piece of {asked_of(job)[0]}")
 

@@ -183,6 +183,10 @@ TEST(test_instances)
     assert_true(fabs((double)log->jobs[0].unserved_gpu_us / 1e6 - 100 * 0.3) < 0.01);
     run_log_free(log);
     setup.policy = read_policy("{'sharing': 'whole'}");
+    log = run_jobs(&setup, &job, 1); /* a whole GPU for a tenth: all is served */
+    assert_true(fabs(run_last_sample(log)->active_gpu_s - 100 * 0.4) < 0.01);
+    assert_int_equal(log->jobs[0].unserved_gpu_us, 0);
+    run_log_free(log);
     job.job.class = JOB_TRAINING;
     job.job.first.request.gpu_milli = 0;
     job.job.first.request.mig = MIG_1G + 1;

@@ -324,6 +324,7 @@ SHARING = Table(
     cuts         GPUs that were cut anew, and the GPU hours that took
     admission    99th percentile of the time from submission to START of latency-critical inference, in seconds
     sm_active    busy SMs over all SMs and all time; allocation: GPUs given away over all GPUs
+    unserved     what services and notebooks were asked for and could not serve: SM time on whole GPUs
     goodput      work that was kept, at the speed of what was asked, over the GPU time held: of inference and of
                  interactive jobs; less than 1 is what pieces and neighbours cost them, and evictions
     at the end   jobs that still wait
@@ -338,6 +339,7 @@ SHARING = Table(
         metric("GPU h", "facts.recut_gpu_h", TENTH),
         metric("admission p99, s", "admission_p99_s", by=BY_CLASS["inference"], missing=0),
         metric("sm_active", "sm_active_ratio", RATIO), metric("allocation", "allocation_ratio", RATIO),
+        metric("unserved, GPU h", "unserved_gpu_h", missing=0),
         metric("goodput: inference", "goodput_ratio", RATIO, BY_CLASS["inference"], missing=0),
         metric("interactive", "goodput_ratio", RATIO, BY_CLASS["interactive"], missing=0),
         metric("at the end", "jobs_pending"),
