@@ -315,6 +315,10 @@ static void add_facts(struct show *show, const struct metrics *metrics)
     if (METRIC("partial_gang_gpu_h") > 0)
         view_words(add_fact(show, "Partial"), "%a GPU h held by gangs below their minimum",
                    METRIC("partial_gang_gpu_h"));
+    if (METRIC("unserved_gpu_h") > 0)
+        view_words(add_fact(show, "Unserved"),
+                   "%a GPU h of SM time that services and notebooks needed and their pieces of GPUs did not have",
+                   METRIC("unserved_gpu_h"));
     if (METRIC("idle_jobs_told") > 0)
         view_words(add_fact(show, "Idle jobs"),
                    "%g told \xc2\xb7 %g times evicted or shrunk, %g wrongly \xc2\xb7 %a GPU h given back",

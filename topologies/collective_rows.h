@@ -5,7 +5,8 @@
  * if it is inside the range (topologies/range.h) of the tested rows of its kind of collective, over the same links
  * (enum collective_links), and as it in one domain, in two, or in more, where the library takes other algorithms.
  *
- * Law: the rows that validate-model prints and those that give the range are the same, so a tested row is inside.
+ * Law: validate-model prints the same rows that the validated range is computed from.  So every tested row lies inside
+ * the range.
  * Test: tests/unit/test_collective_rows.c.
  *
  *   struct range_verdict verdict = collective_validated(COLLECTIVE_ALL_REDUCE, &place, 1e9);

@@ -18,22 +18,25 @@
  *   t = host + (1 - overlap) (latency + max(C, B)) + overlap max(latency, C, B)
  *
  * of a closed program, and at least 1 of an open one, which serves 1/t of what it is asked for.
- *  - Together (MPS): SMs and memory are divided equally among those that want them at the same time.  So C is longer by
- *    1 + the other clients that are at the SMs on the mean while this one is not, each for its C/t; likewise B.  This
- *    is mean value analysis of a closed network of queues with processor sharing, whose mean values depend on the
- *    means of the phases alone; what a client adds to the others' waits is taken off to the second order.
- *  - In turns (time-slices): the device as a whole is one such queue, where a unit takes the t above without host.
- *    Changing turns costs 11 % while others are there.
+ *  - Together (MPS): the clients that run kernels at the same time divide the SMs equally.  So a client's C is longer by
+ *    the factor 1 + n, where n is the mean number of other clients at the SMs, each of which is there for the part C/t
+ *    of its time.  B is longer by the clients that move bytes in the same way.  This is mean value analysis of a closed
+ *    queueing network with processor sharing, whose mean values depend on the means of the phases alone.  n counts the
+ *    others as they would be without this client: the waits that this client adds to them are subtracted, to the
+ *    second order.
+ *  - In turns (time-slices): the clients divide the whole device equally, and a unit takes t - host on it.  Changing
+ *    turns makes a unit 11 % longer while other clients are on the device.
  *  - On an instance neighbours do not enter.
- * So what runs on a piece never keeps more SMs busy, or moves more bytes, than the piece has; it slows no faster than
- * in proportion to what it lost; and what an open program serves, and does not, is what it is asked for.
+ * So the programs on a piece never keep more SMs busy than the piece has, and never move more bytes than it can.  A
+ * program on a part of a GPU takes at most 1 / part as long.  What an open program serves and what it leaves unserved
+ * add up to what it is asked for.
  *
  *   struct gpu_demand demand = gpu_demand_of(GPU_SERVICE, 0.25, 0);
  *   1 / gpu_demand_alone(&demand, (struct gpu_grant){16 / 132.0, 1 / 8.0})       what a 1g.10gb serves of it: 0.43
  *
  * Validated: YOLOS-small on an A100 alone and beside 2, 4 and 6 copies under MPS, time-slices and on 1g instances (12
- * rows, 11 %); GROMACS on three instances (6 %); pairs of training jobs on one GPU, by the sum of their utilization (9
- * rows, 0.03).  `windtunnel validate-model` prints them.  It does not model: caches, PCIe, power, memory that is full,
+ * rows, 11 %); GROMACS on three instances (4 %); pairs of training jobs on one GPU, by the sum of their utilization (9
+ * rows, 0.02).  `windtunnel validate-model` prints them.  It does not model: caches, PCIe, power, memory that is full,
  * input that starves a job beside another, blocks of kernels that leave no room (Gavel's slowest pairs).
  */
 #ifndef TOPOLOGIES_GPU_DEMAND_H

@@ -17,7 +17,7 @@ enum { SIZES = 24 };                  /* of 64 bytes, doubled each time */
 #define US            1e-6
 #define NET_POST_US   1.0 /* getNetOverhead, Intel; Simple posts three times */
 #define PLATEAU       1.4 /* ncclTopoGetAlgoTime: latency of an all-reduce by a ring over several domains, Simple */
-#define PLATEAU_BYTES 64  /* from so many for each channel and GPU on */
+#define PLATEAU_BYTES 64  /* bytes of each channel and GPU from which PLATEAU applies */
 
 /* baseLatencies */
 static const double tree_base_us[NCCL_PROTOCOL_COUNT] = {6.8, 14.0, 8.4};

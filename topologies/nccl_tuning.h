@@ -1,8 +1,8 @@
 /* topologies/nccl_tuning.h -- what NCCL's own tuning model says that a collective takes: a second opinion.
  *
- * NCCL picks an algorithm and a protocol by a model of its own: seconds = latency + bytes / bandwidth for each pair, of
- * which the least counts.  Its constants are those that its authors fitted on their machines.  They stand here beside
- * topologies/collective.h, which alone decides: validate-model prints both.
+ * NCCL has a tuning model of its own: for each algorithm and protocol, seconds = latency + bytes / bandwidth, and NCCL
+ * runs the pair that takes least.  NVIDIA fitted the constants on its own machines.  validate-model prints this model
+ * beside that of topologies/collective.h.  Simulations use topologies/collective.h alone.
  *
  * Words.  A protocol is the way in which GPUs tell each other that bytes have come: Simple waits for large pieces, of
  * LL half of the bytes are flags, of LL128 8 of 128.  What NCCL calls a node is a domain.

@@ -1,7 +1,7 @@
 /* topologies/training.h -- the step time of a training job, by its parallel plan and by where its groups stand.
  *
- * Words: topologies/training_plan.h.  MFU (model FLOPs utilization) is the rate of a step's FLOPs, without those that
- * are recomputed, over the peak rate of the GPU.
+ * topologies/training_plan.h defines the words.  MFU (model FLOPs utilization) = FLOPs of a step / seconds of the step
+ * / peak FLOPs per second of its GPUs.  Recomputed FLOPs do not count.
  *
  * Law.  A step takes (compute + TP + CP + EP + PP) x (1 + bubble) + DP, where each term is the part that is not hidden:
  *  - compute: the FLOPs of a GPU at 0.57 of the BF16 peak, and for each 440 / h more of that time, for what memory

@@ -256,7 +256,7 @@ double engine_activity_constant(const struct engine *engine, uint32_t slot)
     if (milli == SM_ACTIVE_UNKNOWN || job->held_milli == 0 || activity_of(engine, slot) != NULL)
         return -1;
     if (job->is_paced)
-        return (double)engine_busy(engine, slot, milli) / (double)job->held_milli;
+        return (double)engine_busy(engine, slot, job->speed.sm_active_milli) / (double)job->held_milli;
     return milli;
 }
 

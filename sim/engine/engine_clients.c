@@ -9,8 +9,8 @@
  *   MPS             beside the clients of the GPU
  *   else a share    in turns with them, as processes without a server are
  *
- * A closed job that asks for a share gets no more of the SMs than that, whoever is beside it.  Members of a job work in
- * step, at the speed of the slowest.  When a client comes or goes, all others on the GPU change at once. */
+ * A closed job that requests a share of a GPU never uses more SMs than the requested share.  The members of a job work
+ * in step, at the speed of the slowest.  When a client comes or goes, all others on the GPU change at once. */
 #include <math.h>
 
 #include "sim/engine/engine_pace.h"

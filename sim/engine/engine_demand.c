@@ -36,11 +36,13 @@ struct gpu_grant engine_grant(const struct gpu_model *model, uint8_t mig, int64_
     return (struct gpu_grant){part, part};
 }
 
-/* Of what is asked for, on the first model that has it. */
+/* What the requested piece grants, on the first GPU model of the cluster that the member accepts and that has MIG. */
 static struct gpu_grant grant_asked(const struct engine *engine, const struct request *wish)
 {
     const struct cluster *cluster = engine->config->cluster;
     uint32_t m = 0;
+    if (cluster->model_count == 0)
+        return (struct gpu_grant){1, 1};
     while (m + 1 < cluster->model_count &&
            !((wish->gpu_models == 0 || wish->gpu_models >> m & 1) && cluster->models[m].mig != MIG_NONE))
         m++;

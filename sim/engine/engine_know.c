@@ -38,8 +38,8 @@ static void map_pieces(const struct engine *engine, const struct job *job, struc
     sharing_map(&sharing, job, groups);
 }
 
-/* The mean SM activity of the pieces that the job gets, alone at full speed: of what it does on those that it asks for.
- * An open job notes what it would do if all were served. */
+/* Returns the mean SM activity of the pieces that the job gets, if it does there what it does on the requested pieces.
+ * For an open job it also notes the SM activity that would serve all that the job is asked for. */
 static uint16_t activity(const struct engine *engine, struct sim_job *own, const struct job *job,
                          const struct job_truth *truth, const struct job_group *groups)
 {

@@ -129,7 +129,7 @@ struct engine_part {
      * is_held) no longer does.  In order, up to the first. */
     bool (*counts)(struct engine *engine, uint32_t slot, bool is_held);
     /* The speed of a paced job is to change (engine_set_speed): multiply `slow` or `network` by what the part does to
-     * it. */
+     * it; the part that knows its pieces sets `served`. */
     void (*slows)(const struct engine *engine, uint32_t slot, struct sim_speed *speed);
     /* Of a paced job: see engine_busy.  Negative: the part does not know the job's pieces. */
     int64_t (*busy)(const struct engine *engine, uint32_t slot, uint32_t level);

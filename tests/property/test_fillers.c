@@ -133,7 +133,7 @@ static void check_victims(const struct play *play, job_id claims)
     }
 }
 
-/* The order puts the job before those that wait, and which then have no promise any more. */
+/* The policy's order puts job `before` in front of waiting jobs: the promised starts of those jobs are void. */
 static void void_promises(struct play *play, job_id before)
 {
     for (uint32_t j = 0; j < JOBS; j++)
@@ -217,7 +217,7 @@ static void check_first(struct play *play)
         first->promised_s = planned / TIME_NS_PER_S + (planned % TIME_NS_PER_S > 0);
         play->promises++;
     }
-    for (uint32_t other = 0; other < JOBS; other++) /* those that the order put back have no promise */
+    for (uint32_t other = 0; other < JOBS; other++) /* a job that the order put further back has no promised start */
         if (other != j)
             play->of[other].promised_s = play->of[other].state == CLAIMS ? play->of[other].promised_s : -1;
 }

@@ -6,6 +6,7 @@
 
 #include "policies/idle/idles.h"
 #include "policies/preemption/preemptions.h"
+#include "policies/sharing/sharings.h"
 #include "sim/monitor/monitor.h"
 #include "tests/support/run.h"
 
@@ -179,6 +180,28 @@ TEST(other_truths_with_equal_readings_are_treated_alike)
     assert_int_equal(one.fingerprint, other.fingerprint);
     /* Readings that differ change decisions. */
     assert_true(decide(SECONDS_OF("0.8", "0.25", "0.75", "0")).fingerprint != one.fingerprint);
+}
+
+/* One in twenty-five of the time on a GPU that it shares with three more: that is a sixth of the quarter that it holds,
+ * and a hundredth is a twenty-fifth of it.  Less than the threshold of 0.05 is idle. */
+TEST(a_reading_is_of_what_a_job_holds)
+{
+    for (int i = 0; i < 2; i++) {
+        struct world world;
+        world_open(&world, "[]");
+        world.setup.policy.sharing = &sharing_timeslice;
+        world.setup.policy.sharing_config = sharing_timeslice.defaults;
+        world.setup.policy.idle_config.threshold_milli = 50;
+        struct run_job job = run_job_make(0, 20 * HOUR, 1, 1);
+        job.job.class = JOB_INTERACTIVE;
+        job.job.is_preemptible = true;
+        job.truth.sm_active_milli = i == 0 ? 40 : 10;
+        struct run_log *log = run_jobs(&world.setup, &job, 1);
+        assert_int_equal(log->jobs[0].sm_active_milli, i == 0 ? 160 : 40);
+        assert_true(i == 0 ? log->idle[0].notified == 0 : log->idle[0].notified > 0);
+        run_log_free(log);
+        world_close(&world);
+    }
 }
 
 /* A monitor changes nothing where no policy listens. */

@@ -275,7 +275,7 @@ static double milli_of(const struct run_job *job, bool is_mps)
     return request->gpus != 0 ? 1 : request->gpu_milli / 1e3;
 }
 
-/* Units of work per second: of an open job those that it serves. */
+/* Returns the units of work per second that the job does, or, if it is open, that it serves. */
 static double speed_at(const struct run_job *jobs, const struct stay *stays, uint32_t count, const struct stay *own,
                        time_ns at, bool is_mps)
 {
