@@ -18,7 +18,7 @@
  *   t = host + (1 - overlap) (latency + max(C, B)) + overlap max(latency, C, B)
  *
  * of a closed program, and at least 1 of an open one, which serves 1/t of what it is asked for.
- *  - Together (MPS): the clients that run kernels at the same time divide the SMs equally.  So a client's C is longer by
+ *  - Together (MPS): clients that run kernels at the same time divide the SMs equally.  So a client's C is longer by
  *    the factor 1 + n, where n is the mean number of other clients at the SMs, each of which is there for the part C/t
  *    of its time.  B is longer by the clients that move bytes in the same way.  This is mean value analysis of a closed
  *    queueing network with processor sharing, whose mean values depend on the means of the phases alone.  n counts the
