@@ -36,11 +36,13 @@ static const struct table tables[TRAINING_TABLE_COUNT] = {
                                  "NVIDIA/Megatron-LM core_r0.8.0, images/model_table.png", .rms = 0.06},
     [TRAINING_TABLE_LLAMA] = {"Llama 3 405B without context parallelism", "arXiv 2407.21783, table 4", .rms = 0.06},
     [TRAINING_TABLE_SHARDED] = {"Sharded parameters (FSDP), 128 to 512 GPUs",
-                                "mosaicml/llm-foundry, scripts/train/benchmarking/README.md", 0.1, .slope_error = 0.3},
+                                "mosaicml/llm-foundry, scripts/train/benchmarking/README.md", .row_error = 0.1,
+                                .slope_error = 0.3},
     [TRAINING_TABLE_FOUNDRY] = {"Sharded parameters (FSDP), 8 to 64 GPUs",
                                 "mosaicml/llm-foundry, scripts/train/benchmarking/README.md", .rms = 0.08},
     [TRAINING_TABLE_NEMO] = {"NeMo, BF16, with context parallelism where CP is 2",
-                             "NVIDIA/dgxc-benchmarking, README of llama3.1, nemo_megatron and nemotron", 0.15},
+                             "NVIDIA/dgxc-benchmarking, README of llama3.1, nemo_megatron and nemotron",
+                             .row_error = 0.15},
     [TRAINING_TABLE_FP8] = {"FP8: llm-foundry, and NeMo 24.07 to 25.09",
                             "llm-foundry and dgxc-benchmarking as above; NVIDIA/NeMo and Megatron-Bridge, performance "
                             "summaries",
@@ -48,7 +50,7 @@ static const struct table tables[TRAINING_TABLE_COUNT] = {
     [TRAINING_TABLE_MIXTURE] = {"Mixtures of experts, balanced load, BF16 and FP8",
                                 "yanring/Megatron-MoE-ModelZoo; Megatron-LM, moe/README.md; NeMo AutoModel and\n"
                                 "  Megatron-Bridge, performance summaries; NVIDIA/dgxc-benchmarking, grok1",
-                                0.25},
+                                .row_error = 0.25},
 };
 
 static double print_row(const struct training_row *row, const struct table *table, bool *holds, struct buffer *out)
