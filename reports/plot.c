@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -83,10 +84,10 @@ static struct error folder_write(const struct folder *folder, const char *name, 
     return error;
 }
 
-static struct error write_inputs(const struct folder *folder, const struct plot *plot)
+static struct error write_inputs(const struct folder *folder, const struct plot *plot, const struct plot_paper *paper)
 {
     struct buffer text = {0};
-    plot_script(plot, &text);
+    plot_script(plot, paper, &text);
     struct error error = folder_write(folder, SCRIPT_FILE, &text);
     for (size_t i = 0; i < plot->series_count && !error_is(error); i++) {
         char name[] = {(char)('a' + i), '\0'};
@@ -172,7 +173,25 @@ static struct error draw(const struct folder *folder, const char *gnuplot, unsig
     return wait_for(process, limit_ms);
 }
 
-static struct error take(const struct folder *folder, const struct plot *plot, struct buffer *svg)
+static struct error not_whole(void)
+{
+    return error_new(ERROR_IO, "gnuplot did not write a whole file");
+}
+
+/* A print is taken as it is. */
+static struct error take_print(struct text drawn, const char *end, struct buffer *out)
+{
+    struct text rest = drawn;
+    while (rest.length > 0 && rest.at[rest.length - 1] == '\n')
+        rest.length--;
+    const size_t length = strlen(end);
+    if (rest.length < length || memcmp(rest.at + rest.length - length, end, length) != 0)
+        return not_whole();
+    buffer_text(out, drawn);
+    return ERROR_OK;
+}
+
+static struct error take(const struct folder *folder, const struct plot *plot, enum plot_form form, struct buffer *out)
 {
     struct buffer path = {0};
     buffer_format(&path, "%s/" PLOT_OUTPUT_FILE, folder->path);
@@ -181,12 +200,16 @@ static struct error take(const struct folder *folder, const struct plot *plot, s
     struct error error = input_read_all(buffer_c_string(&path), SVG_BYTES_MAX, &bytes, &length);
     buffer_release(&path);
     TRY(error);
-    error = plot_dress(plot, (struct text){bytes, length}, svg);
+    if (form == PLOT_FORM_PAGE)
+        error = plot_dress(plot, (struct text){bytes, length}, out);
+    else
+        error = take_print((struct text){bytes, length}, form == PLOT_FORM_SVG ? "</svg>" : "%%EOF", out);
     mem_free(bytes);
     return error;
 }
 
-struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, struct buffer *svg)
+static struct error plot_draw(const struct plot *plot, const struct plot_paper *paper, const struct plot_tool *tool,
+                              struct buffer *out)
 {
     static const struct plot_tool defaults = {0};
     if (tool == NULL)
@@ -196,11 +219,22 @@ struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, str
         return error_new(ERROR_IO, "gnuplot is not installed");
     struct folder folder;
     TRY(temp_folder_make(folder.path, scratch_of(tool->scratch), TEMP_KIND));
-    struct error error = write_inputs(&folder, plot);
+    struct error error = write_inputs(&folder, plot, paper);
     if (!error_is(error))
         error = draw(&folder, gnuplot, tool->limit_ms > 0 ? tool->limit_ms : LIMIT_MS_DEFAULT);
     if (!error_is(error))
-        error = take(&folder, plot, svg);
+        error = take(&folder, plot, paper->form, out);
     folder_remove(folder.path);
     return error;
+}
+
+struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, struct buffer *svg)
+{
+    return plot_draw(plot, &(struct plot_paper){.form = PLOT_FORM_PAGE}, tool, svg);
+}
+
+struct error plot_print(const struct plot *plot, const char *x_text, const char *y_text, enum plot_form form,
+                        const struct plot_tool *tool, struct buffer *out)
+{
+    return plot_draw(plot, &(struct plot_paper){.form = form, .x_text = x_text, .y_text = y_text}, tool, out);
 }

@@ -1,16 +1,18 @@
-/* reports/plot.h -- line plots as SVG, drawn by gnuplot without trusting anything to it.
+/* reports/plot.h -- plots of lines and bars, drawn by gnuplot without trusting anything to it.
  *
  * Law: gnuplot sees fixed script templates with numbers in them and data files of numbers, in a private folder, with
  * an empty environment and a time limit, started without a shell.  A script never holds a name, label or path from
- * outside; labels and titles are put into the SVG afterwards, escaped.  Output without </svg> is refused (gnuplot
- * exits with 0 on a full disk).
+ * outside; labels and titles are put into the SVG afterwards, escaped.  Names of bars and the texts of a print stand in
+ * the script: of them only letters, digits, blanks and , . - ( ) / %, and a ? in place of all else.  Output without its
+ * end (</svg>, %%EOF) is refused (gnuplot exits with 0 on a full disk).
  *
  *   struct buffer svg = {0};
  *   struct error error = plot_svg(&plot, NULL, &svg);
  *   if (error_is(error)) ... show a table instead, and error_message(&error) ...
  *
- * The SVG is meant to stand inside an HTML page: no XML header, no name spaces, no links; every series is a <g
- * class="series cN"> with N its colour, and what is black follows the classes' rules in reports/show_style.c.
+ * The SVG of plot_svg is meant to stand inside an HTML page: no XML header, no name spaces, no links; every series is a
+ * <g class="series cN"> with N its colour, and what is black follows the classes' rules in reports/show_style.c.
+ * plot_print makes a file that stands alone, for a paper: with names of the axes and a key, 142 mm wide.
  */
 #ifndef REPORTS_PLOT_H
 #define REPORTS_PLOT_H
@@ -39,6 +41,7 @@ struct plot_series {
     bool is_dashed;
     bool is_filled;
     bool is_band; /* of confidence, from base to y: pale, without a line */
+    bool is_bar;  /* if y_kind is PLOT_Y_NAMES: from x[0] to x[1], at the height y[0]; count is 1 */
 };
 
 enum plot_x {
@@ -49,6 +52,7 @@ enum plot_x {
 enum plot_y {
     PLOT_Y_COUNT,
     PLOT_Y_PERCENT,
+    PLOT_Y_NAMES, /* of bars, one below the other: their labels; x is in percent */
 };
 
 struct plot {
@@ -75,5 +79,11 @@ void plot_clean(const struct plot_tool *tool);
 
 /* Append the drawing.  On error nothing is appended; that gnuplot is missing is an error of its own. */
 struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, struct buffer *svg) MUST_CHECK;
+
+enum plot_form { PLOT_FORM_PAGE, PLOT_FORM_SVG, PLOT_FORM_PDF };
+
+/* Likewise, a file of that form (not PLOT_FORM_PAGE); x_text, y_text: what the axes are in. */
+struct error plot_print(const struct plot *plot, const char *x_text, const char *y_text, enum plot_form form,
+                        const struct plot_tool *tool, struct buffer *out) MUST_CHECK;
 
 #endif

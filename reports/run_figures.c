@@ -6,6 +6,10 @@
 #include "reports/run_curves.h"
 #include "reports/view.h"
 
+const struct run_figure run_figures[] = {{"timeline", "utilization"}, {"free-gpus", "free"},
+                                         {"queue-length", "pending"}, {"gpu-hours", "spent"},
+                                         {"queue-times", "waits"},    {NULL, NULL}};
+
 enum { LABEL_WIDTH = 40, BANDS_MAX = 8, CDF_POINTS = 2001, CDF_DRAWN = 400 };
 
 static void add_section(struct show *show, const char *title, const char *note)

@@ -12,6 +12,13 @@
 #include "reports/metrics.h"
 #include "reports/show.h"
 
+/* The figures of a run that stand alone in a file, too: the name that users type, and the plot's id (reports/plot.h).
+ * Ends with a NULL name. */
+struct run_figure {
+    const char *name, *id;
+};
+extern const struct run_figure run_figures[];
+
 /* Sections: utilization, free GPUs, queue length. */
 void run_figures_over_time(struct show *show, const struct metrics *metrics);
 

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "reports/show_inside.h"
 #include "reports/view.h"
@@ -375,6 +376,17 @@ void show_figure(struct show *show, const struct show_figure *figure)
         show_unfold(show);
     }
     show->media = media;
+}
+
+struct error show_figure_print(const struct show *show, const char *id, enum plot_form form,
+                               const struct plot_tool *tool, struct buffer *out)
+{
+    for (size_t b = 0; b < show->block_count; b++) {
+        const struct show_figure *figure = show->blocks[b]->figure;
+        if (show->blocks[b]->kind == BLOCK_FIGURE && strcmp(figure->plot.id, id) == 0)
+            return plot_print(&figure->plot, figure->x_text, figure->y_text, form, tool, out);
+    }
+    return error_new(ERROR_DATA, "the run has nothing to draw in that figure");
 }
 
 double show_scale_end(double high)

@@ -135,6 +135,10 @@ struct show_figure {
  * have no column.  The value at a row is that of the first point at or after it; on an axis of durations, whose series
  * are distributions, that of the last point at or before it. */
 void show_figure(struct show *show, const struct show_figure *figure);
+/* Draw the figure whose plot has that id for a paper; its title and notes are left to the paper.  ERROR_DATA if the
+ * document has none. */
+struct error show_figure_print(const struct show *show, const char *id, enum plot_form form,
+                               const struct plot_tool *tool, struct buffer *out) MUST_CHECK;
 
 /* Zeros that live as long as the document. */
 double *show_numbers(struct show *show, size_t count);

@@ -1,6 +1,7 @@
 /* What the words in capitals of the verbs' tables stand for. */
 #include "policies/config/presets.h"
 #include "reports/metrics.h"
+#include "reports/run_figures.h"
 #include "tools/verbs.h"
 #include "topologies/collective.h"
 #include "topologies/gpu_model.h"
@@ -47,6 +48,11 @@ static const char *shell_name(size_t index)
     return tool_completion_texts[index].name;
 }
 
+static const char *figure_name(size_t index)
+{
+    return run_figures[index].name;
+}
+
 const struct args_value tool_values[] = {
     {.word = "FILE", .kind = ARGS_VALUE_FILE},
     {.word = "SCENARIO", .kind = ARGS_VALUE_FILE},
@@ -65,6 +71,7 @@ const struct args_value tool_values[] = {
     {.word = "KIND", .kind = ARGS_VALUE_NAME, .name = collective_name},
     {.word = "SYSTEM", .kind = ARGS_VALUE_NAME, .name = system_name},
     {.word = "TIER", .kind = ARGS_VALUE_NAME, .name = tier_name},
+    {.word = "FIGURE", .kind = ARGS_VALUE_NAME, .name = figure_name},
     {.word = "FILE_KIND", .kind = ARGS_VALUE_NAME, .name = schema_kind_name},
     {.word = "SHELL", .kind = ARGS_VALUE_NAME, .name = shell_name},
     {0},

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "policies/policy_config.h"
+#include "reports/figure_files.h"
 #include "reports/long_run.h"
 #include "reports/metrics.h"
 #include "reports/record_read.h"
@@ -48,6 +49,28 @@ static struct error write_steady(const struct args *args, struct show *show, str
     return error;
 }
 
+/* --figure NAME: its files in place of the report. */
+static struct error write_figure(const struct args *args, const struct show *show)
+{
+    const struct run_figure *figure;
+    TRY(figure_files_find(args_string(args, "figure"), &figure));
+    return figure_files_write(show, figure, args_string(args, "svg"), args_string(args, "pdf"));
+}
+
+static struct error check_figure(const struct args *args)
+{
+    const struct run_figure *figure;
+    const bool has_files = args_string(args, "svg") != NULL || args_string(args, "pdf") != NULL;
+    if (args_string(args, "figure") == NULL)
+        return has_files ? error_new(ERROR_USAGE, "--svg and --pdf write a figure: say which with --figure NAME")
+                         : ERROR_OK;
+    if (!has_files)
+        return error_new(ERROR_USAGE, "--figure needs a file: --svg FILE or --pdf FILE");
+    if (args_flag(args, "json") || args_flag(args, "steady") || args_flag(args, "html"))
+        return error_new(ERROR_USAGE, "--figure stands alone: leave out --json, --steady and --html");
+    return figure_files_find(args_string(args, "figure"), &figure);
+}
+
 static struct error write_reports(const struct args *args, const struct metrics *metrics, const struct result *result,
                                   struct buffer *out)
 {
@@ -63,11 +86,13 @@ static struct error write_reports(const struct args *args, const struct metrics 
         .arguments = result->host.arguments,
         .levels = &manifest->levels,
         .assumed = &manifest->workload.assumed,
-        .manifest = args_flag(args, "html") ? manifest : NULL,
+        .manifest = args_flag(args, "html") || args_string(args, "figure") != NULL ? manifest : NULL,
         .is_activity_assumed = format != NULL && strcmp(format, "synth") == 0};
     struct show *show = run_show_new(metrics, &options);
     struct error error = ERROR_OK;
-    if (args_flag(args, "json")) {
+    if (args_string(args, "figure") != NULL) {
+        error = write_figure(args, show);
+    } else if (args_flag(args, "json")) {
         buffer_char(out, '{');
         metrics_write_json(metrics, out);
         if (manifest->levels.count > 0) {
@@ -94,6 +119,7 @@ static struct error report(const struct args *args, struct metrics *metrics, str
     const char *folder = args_operand(args, 0);
     struct record_sink sink = metrics_sink(metrics);
     struct result result;
+    TRY(check_figure(args));
     TRY(result_read(&result, folder));
     metrics_set_prices(metrics, result.facts.pools, result.facts.pool_count);
     struct error error = record_read(folder, &sink);

@@ -12,6 +12,8 @@
 
 static const double xs[] = {1, 10, 1000}, ys[] = {0, 50, 100};
 
+static const struct plot_paper on_page = {.form = PLOT_FORM_PAGE};
+
 static char scratch[64];
 
 static int make_scratch(void **state)
@@ -93,10 +95,10 @@ TEST_WITH(nobody_s_text_is_in_the_script, make_scratch, remove_scratch)
     struct plot_series series[2];
     struct plot nasty_plot = plot_of(series, nasty);
     struct buffer script = {0}, plain = {0};
-    plot_script(&nasty_plot, &script);
+    plot_script(&nasty_plot, &on_page, &script);
     struct plot_series plain_series[2];
     struct plot plain_plot = plot_of(plain_series, "x");
-    plot_script(&plain_plot, &plain);
+    plot_script(&plain_plot, &on_page, &plain);
     assert_string_equal(buffer_c_string(&script), buffer_c_string(&plain));
     assert_int_equal(occurrences(&script, "`"), 0);
     assert_int_equal(occurrences(&script, "\""), 0);
@@ -114,7 +116,50 @@ TEST_WITH(nobody_s_text_is_in_the_script, make_scratch, remove_scratch)
     buffer_release(&svg);
 }
 
-/* A scratch folder whose name would break out of a quoted path. */
+/* A print has labels, but only of letters, digits and a few marks. */
+TEST(a_print_holds_harmless_text)
+{
+    struct plot_series series[2];
+    struct plot plot = plot_of(series, "a'`id`\\\n\"!b, (c) 5 %");
+    struct buffer script = {0};
+    plot_script(&plot, &(struct plot_paper){.form = PLOT_FORM_PDF, .x_text = "x'$y", .y_text = "GPUs"}, &script);
+    assert_int_equal(occurrences(&script, "title 'a??id?????b, (c) 5 %'"), 1);
+    assert_int_equal(occurrences(&script, "set xlabel 'x??y'"), 1);
+    assert_int_equal(occurrences(&script, "`"), 0);
+    assert_int_equal(occurrences(&script, "\""), 0);
+    buffer_release(&script);
+}
+
+/* The first bar is on top, with its length behind it. */
+TEST(bars_are_drawn)
+{
+    static const double x[] = {40, 100, 0, 40}, y[] = {0, 1};
+    const struct plot_series series[] = {
+        {.label = "free", .x = x, .y = y, .count = 1, .colour = PLOT_GREEN, .is_bar = true},
+        {.label = "busy", .x = x + 2, .y = y + 1, .count = 1, .colour = PLOT_BLUE, .is_bar = true}};
+    const struct plot plot = {.title = "t",
+                              .description = "d",
+                              .id = "i",
+                              .series = series,
+                              .series_count = 2,
+                              .y_kind = PLOT_Y_NAMES,
+                              .x_max = 110,
+                              .y_min = -0.6,
+                              .y_max = 1.6};
+    struct buffer data = {0}, script = {0};
+    plot_data(&series[0], &data);
+    assert_string_equal(buffer_c_string(&data), "40 100 0\n");
+    plot_script(&plot, &on_page, &script);
+    assert_int_equal(occurrences(&script, "('free' 0, 'busy' 1)"), 1);
+    assert_int_equal(occurrences(&script, "set yrange [1.6000:-0.6000]"), 1);
+    assert_int_equal(occurrences(&script, "set label '60.0 %' at 100.0000,0.0000"), 1);
+    assert_int_equal(occurrences(&script, "with boxyerror"), 0);
+    assert_int_equal(occurrences(&script, "with boxxyerror"), 2);
+    assert_int_equal(occurrences(&script, "with lines"), 0);
+    buffer_release(&data);
+    buffer_release(&script);
+}
+
 /* A value that is not known breaks the line; a band has no line of its own, and belongs to the fills. */
 TEST(gaps_and_bands_are_drawn)
 {
@@ -133,7 +178,7 @@ TEST(gaps_and_bands_are_drawn)
     struct buffer data = {0}, script = {0};
     plot_data(&series[1], &data);
     assert_string_equal(buffer_c_string(&data), "1 4\n\n3 6\n");
-    plot_script(&plot, &script);
+    plot_script(&plot, &on_page, &script);
     assert_non_null(strstr(buffer_c_string(&script), "set yrange [-1:6]\n"));
     assert_non_null(strstr(buffer_c_string(&script), "plot 'a' using 1:2:3 with filledcurves"));
     assert_non_null(strstr(buffer_c_string(&script), ", 'b' using 1:2 with lines"));
@@ -142,6 +187,7 @@ TEST(gaps_and_bands_are_drawn)
     buffer_release(&script);
 }
 
+/* A scratch folder whose name would break out of a quoted path. */
 TEST_WITH(a_nasty_scratch_folder_is_harmless, make_scratch, remove_scratch)
 {
     if (access("/usr/bin/gnuplot", X_OK) != 0 && access("/usr/local/bin/gnuplot", X_OK) != 0) {
