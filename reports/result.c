@@ -190,6 +190,10 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
                        facts->loop.shift_mean_s, facts->loop.shift_abs_mean_s);
     buffer_members(out, ",\n  'offered_load': ");
     offered_json(&facts->offered, facts->model_names, out);
+    if (facts->validation.jobs > 0) {
+        buffer_members(out, ",\n  'validation': ");
+        validation_json(&facts->validation, out);
+    }
     if (facts->stuck_jobs > 0)
         buffer_members(out, ",\n  'stuck_jobs': %llu,\n  'stuck': %s", (unsigned long long)facts->stuck_jobs,
                        facts->stuck);

@@ -363,6 +363,8 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->recut_gpu_h = json_get_real(&object, "recut_gpu_h", 0, 1e18, 0);
     read_loop(&facts->loop, &object);
     read_offered(facts, &object);
+    const struct json_value validation = json_member(&object, "validation");
+    validation_read(&facts->validation, &validation);
     facts->stuck_jobs = (uint64_t)json_get_int(&object, "stuck_jobs", 0, INT64_MAX, 0);
     snprintf(facts->stuck, sizeof facts->stuck, "%s", json_get_string(&object, "stuck", ""));
     facts->is_decided_outside = json_get_bool(&object, "is_decided_outside", false);

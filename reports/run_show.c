@@ -7,6 +7,7 @@
 #include "reports/run_cuts.h"
 #include "reports/run_figures.h"
 #include "reports/run_tiles.h"
+#include "reports/validation_show.h"
 #include "reports/view.h"
 
 static const char dot[] = " \xc2\xb7 "; /* U+00B7 */
@@ -84,6 +85,7 @@ static void add_lead(struct show *show, const struct metrics *metrics, const str
     add_until(show, facts);
     if (options->assumed != NULL)
         assumed_lead(show, options->assumed);
+    validation_lead(show, &facts->validation);
 }
 
 static void add_warnings(struct show *show, const struct metrics *metrics)
@@ -410,6 +412,7 @@ struct show *run_show_new(const struct metrics *metrics, const struct run_show *
     add_reasons(show, metrics);
     run_cuts_queues(show, metrics, has_page);
     run_cuts_communication(show, metrics);
+    validation_show(show, &metrics_facts(metrics)->validation);
     add_facts(show, metrics);
     if (has_page)
         add_manifest(show, metrics, options);

@@ -14,6 +14,7 @@
 #include "studies/run/lengths.h"
 #include "studies/run/run.h"
 #include "studies/run/shakes.h"
+#include "studies/run/unmeasured.h"
 #include "studies/run/unread.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
@@ -242,7 +243,7 @@ static void warn_of_lengths(const struct run *run)
     buffer_release(&text);
 }
 
-static void warn_of_unread(void *self, const char *text)
+static void say_warning(void *self, const char *text)
 {
     (void)self;
     tool_say("warning: %s\n", text);
@@ -267,7 +268,8 @@ static int warn(const struct args *args, const struct run *run)
         tool_say("note: the waits that the trace records are not compared: 'workload.%s' makes other work of it\n",
                  facts->unrecorded);
     if (run->options->scheduler == NULL)
-        unread_list(&run->scenario, run->source, warn_of_unread, NULL);
+        unread_list(&run->scenario, run->source, say_warning, NULL);
+    unmeasured_list(&run->scenario, run->source, say_warning, NULL);
     warn_of_lengths(run);
     warn_of_sizes(run);
     warn_of_classes(run);

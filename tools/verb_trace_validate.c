@@ -8,14 +8,14 @@
 
 enum { BAD_DEFAULT = 1000, SHOWN_DEFAULT = 20, EXIT_BAD_DATA = 3 };
 
-struct validation {
+struct trace_validation {
     struct buffer *out;
     uint64_t shown, shown_max;
 };
 
 static void on_bad_line(void *self, const struct error *error)
 {
-    struct validation *validation = self;
+    struct trace_validation *validation = self;
     if (validation->shown == validation->shown_max)
         return;
     char *text = error_text_new(error);
@@ -29,7 +29,7 @@ static struct error validate_of(const struct args *args, struct workload_spec *s
 {
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
-    struct validation validation = {.out = out};
+    struct trace_validation validation = {.out = out};
     struct progress_line progress;
     int64_t bad_max, shown_max;
     TRY(args_int64(args, "max-bad", 0, INT64_MAX, BAD_DEFAULT, &bad_max));

@@ -2,11 +2,13 @@
 #include <math.h>
 
 #include "policies/census/fits.h"
+#include "reports/validation_show.h"
 #include "reports/view.h"
 #include "studies/run/alone.h"
 #include "studies/run/assumptions.h"
 #include "studies/run/lengths.h"
 #include "studies/run/run.h"
+#include "studies/run/unmeasured.h"
 #include "studies/run/unread.h"
 #include "tools/verbs.h"
 #include "workloads/readers/unit_question.h"
@@ -24,9 +26,10 @@ struct plan {
     struct lengths_told lengths;
     struct alone alone;
     struct assumed_list assumed;
+    struct unmeasured unmeasured;
 };
 
-static void on_job(void *self, const struct job *job)
+static void on_job(void *self, const struct job *job, const struct job_truth *truth)
 {
     struct plan *plan = self;
     plan->lengths.jobs++;
@@ -35,6 +38,8 @@ static void on_job(void *self, const struct job *job)
         job->estimate != TIME_NEVER || plan->scenario.world.estimates.kind != ESTIMATES_AS_DECLARED;
     alone_add(&plan->alone, job);
     fits_add(plan->fits, job);
+    if (plan->scenario.world.network != NETWORK_FREE)
+        unmeasured_add(&plan->unmeasured, job, truth);
 }
 
 /* As a run would count them. */
@@ -45,6 +50,7 @@ static struct error read_jobs(struct plan *plan)
     struct survey *seen = &plan->seen;
     offered_sum in_service[CLUSTER_MODELS_MAX];
     offered_begin(&seen->offered, workload_arrivals(facts), scenario->cluster, scenario->world.end);
+    plan->unmeasured.cluster = scenario->cluster;
     seen->on_job = on_job;
     seen->self = plan;
     TRY(survey_read(seen, plan->source));
@@ -78,6 +84,7 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
 
 static void release(struct plan *plan)
 {
+    unmeasured_release(&plan->unmeasured);
     survey_release(&plan->seen);
     fits_free(plan->fits);
     sched_free(plan->sched);
@@ -129,6 +136,7 @@ static void write_warnings(struct plan *plan, struct buffer *out)
     if (unit_question(&plan->seen, job_source_facts(plan->source), out))
         buffer_char(out, '\n');
     unread_list(&plan->scenario, plan->source, add_line, out);
+    unmeasured_list(&plan->scenario, plan->source, add_line, out);
     if (alone->waiting > 0)
         buffer_format(out, "%llu of %llu jobs would wait for ever, even alone on this cluster.  Job %s: %s\n",
                       (unsigned long long)alone->waiting, (unsigned long long)plan->seen.jobs, alone->first,
@@ -286,6 +294,24 @@ static void write_communication(const struct plan *plan, struct buffer *out)
     buffer_char(out, '\n');
 }
 
+/* At best places; a run tells where they stood. */
+static void write_unmeasured(const struct plan *plan, struct buffer *out)
+{
+    const struct validation *validation = &plan->unmeasured.validation;
+    if (validation->outside_jobs == 0)
+        return;
+    buffer_string(out, "outside   of what was measured: ");
+    validation_brief(validation, out);
+    for (uint32_t r = 0; r < validation->reason_count; r++) {
+        const struct validation_reason *reason = &validation->reasons[r];
+        view_words(out, "\n          %s: %g job%s, ", reason->axis, (double)reason->jobs, reason->jobs == 1 ? "" : "s");
+        validation_far(reason, out);
+        buffer_string(out, ", job ");
+        view_name(out, reason->job, MODEL_NAME_MAX);
+    }
+    buffer_char(out, '\n');
+}
+
 static void write_text(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
@@ -301,6 +327,7 @@ static void write_text(const struct plan *plan, struct buffer *out)
                   (long long)((plan->seen.gpu_milli_max + GPU_MILLI - 1) / GPU_MILLI));
     write_work(plan, out);
     write_communication(plan, out);
+    write_unmeasured(plan, out);
     if (facts->bad_line_count > 0)
         buffer_format(out, "skipped   %llu unreadable lines\n", (unsigned long long)facts->bad_line_count);
     write_never_fit(plan, out);
@@ -384,6 +411,10 @@ static void write_json(struct plan *plan, struct buffer *out)
                    cluster->gpu_count);
     json_workload(plan, out);
     json_communication(plan, out);
+    if (plan->unmeasured.validation.jobs > 0) {
+        buffer_members(out, ",\n 'validation': ");
+        validation_json(&plan->unmeasured.validation, out);
+    }
     json_never_fit(plan, out);
     json_unusable(plan, out);
     json_warnings(plan, out);

@@ -121,15 +121,6 @@ static struct error place_nodes(const struct collective_system *system, const st
     return ERROR_OK;
 }
 
-static void put_verdict(struct range_verdict verdict, struct buffer *out)
-{
-    if (isinf(verdict.times))
-        buffer_format(out, "\nnot validated here: no row of %s was measured", verdict.reason);
-    else
-        buffer_format(out, "\nnot validated here: %s %.3g times outside the measured rows", verdict.reason,
-                      verdict.times);
-}
-
 /* Was it measured, and met?  If not, what does NCCL's own model say? */
 static void tell_verdict(enum collective_kind kind, const struct collective_place *place, double bytes,
                          struct buffer *out)
@@ -137,7 +128,8 @@ static void tell_verdict(enum collective_kind kind, const struct collective_plac
     const struct range_verdict verdict = collective_validated(kind, place, bytes);
     const struct nccl_tuning nccl = nccl_tuning_time(kind, place, bytes, COLLECTIVE_NOTHING);
     if (!range_is_inside(verdict)) {
-        put_verdict(verdict, out);
+        buffer_char(out, '\n');
+        range_tell(verdict, out);
         if (isfinite(nccl.s))
             buffer_format(out, "; NCCL's own model: %.4g GB/s, %s, %s",
                           collective_bus_factor(kind, place->gpu_count) * bytes / nccl.s / 1e9,
@@ -241,20 +233,6 @@ static void tell_time(const struct training_plan *plan, const struct training_ti
     put_part(out, "step", time->step_s, time->step_s);
 }
 
-/* The rows of its kind, and whether it is inside of them. */
-static void tell_rows(const struct training_plan *plan, const struct collective_system *system, struct buffer *out)
-{
-    const struct training_errors errors = training_errors_of(plan);
-    buffer_format(out, "%u rows of %s in %s", errors.row_count, training_kind_name(plan),
-                  training_precision_names[plan->precision]);
-    if (errors.row_count > 0)
-        buffer_format(out, ", where the model is off by %+.0f to %+.0f %%", 100 * errors.least, 100 * errors.most);
-    const struct range_verdict verdict = training_validated(plan, system);
-    if (!range_is_inside(verdict))
-        put_verdict(verdict, out);
-    buffer_char(out, '\n');
-}
-
 static struct error tell_training(const struct args *args, struct buffer *out)
 {
     const struct collective_system *system;
@@ -279,7 +257,8 @@ static struct error tell_training(const struct args *args, struct buffer *out)
     const struct training_links links = training_links_packed(&plan, system, network, (uint32_t)tp_domains);
     const struct training_time time = training_time(&plan, &links, peak);
     tell_time(&plan, &time, out);
-    tell_rows(&plan, system, out);
+    training_rows_tell(&plan, training_validated(&plan, system), "\n", out);
+    buffer_char(out, '\n');
     return ERROR_OK;
 }
 

@@ -141,27 +141,44 @@ double collective_row_s(const struct collective_table *table, const struct colle
 
 static const char *const axes[] = {"domains", "GPUs", "bytes"};
 
-/* The library takes other algorithms in one domain, in two, and in more. */
+/* The library takes other algorithms in one domain, in two, and in more.  PCIe is a class of its own. */
 static uint32_t domain_class(uint32_t domain_count)
 {
     return domain_count < 3 ? domain_count : 3;
 }
 
-struct range_verdict collective_validated(enum collective_kind kind, const struct collective_place *place, double bytes)
+uint32_t collective_place_class(const struct collective_place *place)
 {
-    struct range range = {.what = place->system->name, .axes = axes, .axis_count = 3};
-    if (place->gpu_count == 1 || bytes <= 0)
-        return (struct range_verdict){.times = 1};
-    if (place->is_pcie)
-        return range_never("PCIe");
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+    return place->is_pcie ? 0 : domain_class(place->domain_count);
+}
+
+struct range collective_range(enum collective_kind kind, const struct collective_place *place)
+{
+    struct range range = {
+        .what = place->is_pcie ? "PCIe" : place->system->name, .what_axis = "system", .axes = axes, .axis_count = 3};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables && !place->is_pcie; t++)
         for (size_t r = 0; tables[t].tolerance > 0 && r < tables[t].count; r++) {
             const struct collective_row *row = &tables[t].rows[r];
             if (collective_system_find(text_of(row->system))->links != place->system->links)
                 continue;
             range.what = collective_kind_names[kind]; /* there are rows of such links */
+            range.what_axis = "collective";
             if (row->kind == kind && domain_class(row->domains) == domain_class(place->domain_count))
                 range_add(&range, (const double[]){row->domains, row->domains * row->gpus, row->bytes});
         }
-    return range_test(&range, (const double[]){place->domain_count, place->gpu_count, bytes});
+    return range;
+}
+
+struct range_verdict collective_range_test(const struct range *range, const struct collective_place *place,
+                                           double bytes)
+{
+    if (place->gpu_count == 1 || bytes <= 0)
+        return (struct range_verdict){.times = 1};
+    return range_test(range, (const double[]){place->domain_count, place->gpu_count, bytes});
+}
+
+struct range_verdict collective_validated(enum collective_kind kind, const struct collective_place *place, double bytes)
+{
+    const struct range range = collective_range(kind, place);
+    return collective_range_test(&range, place, bytes);
 }

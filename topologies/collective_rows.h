@@ -52,4 +52,15 @@ double collective_row_s(const struct collective_table *table, const struct colle
 struct range_verdict collective_validated(enum collective_kind kind, const struct collective_place *place,
                                           double bytes);
 
+/* What the rows enclose of that kind of collective over such links and domains.  place: of several GPUs.  O(rows). */
+struct range collective_range(enum collective_kind kind, const struct collective_place *place);
+
+/* collective_validated, with the range of its kind and place.  O(1). */
+struct range_verdict collective_range_test(const struct range *range, const struct collective_place *place,
+                                           double bytes);
+
+/* Places of the same class and links have one range. */
+enum { COLLECTIVE_PLACE_CLASSES = 4 };
+uint32_t collective_place_class(const struct collective_place *place); /* below COLLECTIVE_PLACE_CLASSES */
+
 #endif

@@ -37,9 +37,17 @@ const struct communication *communication_set_own(struct communication_set *set,
     struct communication *own = arena_alloc_array(&set->arena, 1, struct communication);
     *own = *communication;
     MEM_GROW(set->items, set->capacity, (size_t)set->count + 1);
+    MEM_GROW(set->origins, set->origin_capacity, (size_t)set->count + 1);
+    set->origins[set->count] = (struct communication_origin){.file = NULL};
     set->items[set->count++] = own;
     *slot = set->count;
     return own;
+}
+
+void communication_set_note(struct communication_set *set, struct communication_origin origin)
+{
+    assert(set->count > 0);
+    set->origins[set->count - 1] = origin;
 }
 
 uint32_t communication_set_number(const struct communication_set *set, const struct communication *communication)
@@ -53,6 +61,7 @@ uint32_t communication_set_number(const struct communication_set *set, const str
 void communication_set_release(struct communication_set *set)
 {
     mem_free(set->items);
+    mem_free(set->origins);
     mem_free(set->slots);
     arena_release(&set->arena);
     *set = (struct communication_set){0};

@@ -12,9 +12,16 @@
 #include "base/mem.h"
 #include "topologies/communication.h"
 
+/* Where one was declared first. */
+struct communication_origin {
+    const char *file;    /* borrowed; NULL: the trace whose jobs these are */
+    size_t line, column; /* line 0: not known */
+};
+
 struct communication_set {
-    const struct communication **items; /* by number */
-    size_t capacity;
+    const struct communication **items;   /* by number */
+    struct communication_origin *origins; /* by number */
+    size_t capacity, origin_capacity;
     uint32_t count;
     uint32_t *slots; /* open addressing: number + 1; 0: empty */
     uint32_t slot_count;
@@ -24,6 +31,9 @@ struct communication_set {
 /* The set's own copy, borrowed until the release; NULL for NULL.  O(1) if the set has an equal one. */
 const struct communication *communication_set_own(struct communication_set *set,
                                                   const struct communication *communication);
+
+/* The one that came last, of which there must be one, was declared there. */
+void communication_set_note(struct communication_set *set, struct communication_origin origin);
 
 /* The number of the equal one, which must be there. */
 uint32_t communication_set_number(const struct communication_set *set, const struct communication *communication);

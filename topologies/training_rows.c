@@ -14,6 +14,9 @@
 #include <math.h>
 
 #define H100_TFLOPS 989.4 /* DGX H100, dense BF16 */
+#define APART       10
+
+enum { ROW_DOMAIN_GPUS = 8 }; /* all rows are of nodes of 8, which their GPUs fill */
 
 /* ---- models ---- */
 
@@ -414,17 +417,18 @@ enum kind { DENSE, SHARDED_DENSE, MIXTURE_OF_EXPERTS, SHARDED_MIXTURE };
 static const char *const kind_names[] = {"dense plans", "plans with zero 2 or 3", "mixtures of experts",
                                          "mixtures of experts with zero 2 or 3"};
 
+static const char *const kind_names_by_precision[TRAINING_PRECISION_COUNT][4] = {
+    [TRAINING_BF16] = {"dense plans in bf16", "plans with zero 2 or 3 in bf16", "mixtures of experts in bf16",
+                       "mixtures of experts with zero 2 or 3 in bf16"},
+    [TRAINING_FP8] = {"dense plans in fp8", "plans with zero 2 or 3 in fp8", "mixtures of experts in fp8",
+                      "mixtures of experts with zero 2 or 3 in fp8"}};
+
 static enum kind kind_of(const struct training_plan *plan)
 {
     const bool is_sharded = plan->zero >= 2;
     if (plan->experts > 1)
         return is_sharded ? SHARDED_MIXTURE : MIXTURE_OF_EXPERTS;
     return is_sharded ? SHARDED_DENSE : DENSE;
-}
-
-const char *training_kind_name(const struct training_plan *plan)
-{
-    return kind_names[kind_of(plan)];
 }
 
 double training_row_model_tflops(const struct training_row *row)
@@ -442,27 +446,64 @@ static bool is_of(const struct training_row *row, const struct training_plan *pl
 static const char *const axes[] = {"GPUs", "parameters", "sequence"};
 enum { AXES = sizeof axes / sizeof *axes };
 
-static void values_of(const struct training_plan *plan, double values[static AXES])
+static void values_of(const struct training_plan *plan, uint64_t gpus, double values[static AXES])
 {
-    values[0] = (double)training_plan_gpus(plan);
+    values[0] = (double)gpus;
     values[1] = training_plan_parameters(plan);
     values[2] = plan->sequence;
 }
 
-struct range_verdict training_validated(const struct training_plan *plan, const struct collective_system *system)
+/* A kind that was measured in another precision alone is told by its precision. */
+struct range training_range(const struct training_plan *plan, const struct collective_system *system)
 {
-    struct range range = {.what = training_kind_name(plan), .axes = axes, .axis_count = AXES};
+    const enum kind kind = kind_of(plan);
+    struct range range = {.what = kind_names[kind], .what_axis = "kind of plan", .axes = axes, .axis_count = AXES};
     double values[AXES];
-    if (system->links != LINKS_NVLINK4_NODE)
-        return range_never(system->name);
+    if (system->links != LINKS_NVLINK4_NODE) {
+        range.what = system->name;
+        range.what_axis = "system";
+        return range;
+    }
     for (uint32_t i = 0; i < training_row_count(); i++) {
         const struct training_row row = training_row_at(i);
-        values_of(&row.plan, values);
-        if (is_of(&row, plan))
+        if (!row.is_tested || kind_of(&row.plan) != kind)
+            continue;
+        values_of(&row.plan, training_plan_gpus(&row.plan), values);
+        if (row.plan.precision == plan->precision)
             range_add(&range, values);
+        range.what = kind_names_by_precision[plan->precision][kind];
+        range.what_axis = "precision";
     }
-    values_of(plan, values);
-    return range_test(&range, values);
+    return range;
+}
+
+struct range_verdict training_range_test(const struct range *range, const struct training_plan *plan, uint32_t gpus,
+                                         uint32_t domains)
+{
+    const uint32_t packed = (gpus - 1) / ROW_DOMAIN_GPUS + 1;
+    double values[AXES];
+    values_of(plan, gpus, values);
+    const struct range_verdict verdict = range_test(range, values);
+    if (domains <= packed)
+        return verdict;
+    return range_farther(verdict, (struct range_verdict){.reason = "domains",
+                                                         .times = (double)domains / packed,
+                                                         .axis = "domains",
+                                                         .asked = domains,
+                                                         .measured = packed});
+}
+
+struct range_verdict training_validated(const struct training_plan *plan, const struct collective_system *system)
+{
+    const struct range range = training_range(plan, system);
+    return training_range_test(&range, plan, (uint32_t)training_plan_gpus(plan), 1);
+}
+
+/* ---- how far the model is off ---- */
+
+static double error_of(const struct training_row *row)
+{
+    return training_row_model_tflops(row) / row->tflops - 1;
 }
 
 struct training_errors training_errors_of(const struct training_plan *plan)
@@ -472,10 +513,56 @@ struct training_errors training_errors_of(const struct training_plan *plan)
         const struct training_row row = training_row_at(i);
         if (!is_of(&row, plan))
             continue;
-        const double error = training_row_model_tflops(&row) / row.tflops - 1;
+        const double error = error_of(&row);
         errors.least = errors.row_count == 0 ? error : fmin(errors.least, error);
         errors.most = errors.row_count == 0 ? error : fmax(errors.most, error);
         errors.row_count++;
     }
     return errors;
+}
+
+/* How far apart two plans are: the most factor on an axis.  Another precision or sharding counts as a tenfold. */
+static double distance_of(const struct training_plan *a, const struct training_plan *b)
+{
+    double x[AXES], y[AXES], most = 1;
+    values_of(a, training_plan_gpus(a), x);
+    values_of(b, training_plan_gpus(b), y);
+    for (int i = 0; i < AXES; i++)
+        most = fmax(most, fmax(x[i] / y[i], y[i] / x[i]));
+    return most * (a->precision != b->precision ? APART : 1) * (kind_of(a) != kind_of(b) ? APART : 1);
+}
+
+struct training_row training_row_nearest(const struct training_plan *plan)
+{
+    struct training_row nearest = {.name = NULL};
+    double least = INFINITY;
+    for (uint32_t i = 0; i < training_row_count(); i++) {
+        const struct training_row row = training_row_at(i);
+        const double distance = distance_of(plan, &row.plan);
+        if ((row.plan.experts > 1) == (plan->experts > 1) && distance < least) {
+            nearest = row;
+            least = distance;
+        }
+    }
+    assert(nearest.name != NULL);
+    return nearest;
+}
+
+void training_rows_tell(const struct training_plan *plan, struct range_verdict verdict, const char *between,
+                        struct buffer *out)
+{
+    const struct training_errors errors = training_errors_of(plan);
+    buffer_format(out, "%u rows of %s in %s", errors.row_count, kind_names[kind_of(plan)],
+                  training_precision_names[plan->precision]);
+    if (errors.row_count > 0)
+        buffer_format(out, ", where the model is off by %+.0f to %+.0f %%", 100 * errors.least, 100 * errors.most);
+    if (range_is_inside(verdict))
+        return;
+    const struct training_row nearest = training_row_nearest(plan);
+    buffer_string(out, between);
+    range_tell(verdict, out);
+    buffer_format(out, "%sthe nearest row: %s on %llu GPUs in %s, where the model is off by %+.0f %%%s", between,
+                  nearest.name, (unsigned long long)training_plan_gpus(&nearest.plan),
+                  training_precision_names[nearest.plan.precision], 100 * error_of(&nearest),
+                  nearest.is_tested ? "" : " (not tested)");
 }

@@ -6,6 +6,7 @@
  * or writes a checkpoint.  When a flow comes or goes, the jobs whose bandwidth that changes get their new speed at
  * once, and no others are looked at. */
 #include <math.h>
+#include <stdio.h>
 
 #include "sim/engine/engine_pace.h"
 
@@ -46,11 +47,26 @@ void engine_network_asks(struct engine *engine, uint32_t slot, const struct job 
         return;
     if (pace->network == NULL)
         pace->network = mem_zalloc(1, sizeof *pace->network);
-    *pace->network = (struct pace_network){
-        .declared = *job->communication, .member_gpus = member_gpus(job, got), .time = {.speed = 1}};
+    *pace->network = (struct pace_network){.declared = *job->communication,
+                                           .member_gpus = member_gpus(job, got),
+                                           .time = {.speed = 1},
+                                           .farthest = {.times = 1}};
 }
 
 /* ---- Places ---- */
+
+/* Was communication like that at its place measured? */
+static void judge_place(struct pace *pace, struct pace_network *network)
+{
+    network->communicates = validation_communicates(&network->declared, network->place.gpu_count);
+    if (!network->communicates)
+        return;
+    if (pace->ranges == NULL)
+        pace->ranges = validation_ranges_new();
+    network->here = range_farther(validation_test(pace->ranges, &network->declared, &network->place),
+                                  validation_test(pace->ranges, &network->declared, &network->best));
+    network->farthest = range_farther(network->farthest, network->here);
+}
 
 /* Where its GPUs stand.  Returns the number of nodes, in `places`. */
 static uint32_t find_place(struct engine *engine, uint32_t slot)
@@ -69,6 +85,7 @@ static uint32_t find_place(struct engine *engine, uint32_t slot)
         network->best =
             communication_best(&network->declared, cluster, cluster->nodes[pace_of(engine)->places[0].node].pool,
                                network->place.gpu_count, network->member_gpus);
+    judge_place(pace_of(engine), network);
     return count;
 }
 
@@ -143,6 +160,10 @@ void engine_network_count(struct engine *engine, uint32_t slot, time_ns worked)
     struct sim_job *job = &engine->jobs[slot];
     struct pace_network *network = pace_of(engine)->jobs[slot].network;
     const int64_t gpu_us = (int64_t)((wide_ns)worked * job->held_milli / ((wide_ns)GPU_MILLI * NS_PER_US));
+    if (network->communicates) {
+        network->gpu_us += gpu_us;
+        network->outside_gpu_us += range_is_inside(network->here) ? 0 : gpu_us;
+    }
     job->row.exposed_gpu_us += part_of(gpu_us, network->time.exposed_ratio);
     job->row.slowed_gpu_us += part_of(gpu_us, 1 - network->time.speed);
     if (network->time.mfu_ratio > 0) {
@@ -164,6 +185,11 @@ void engine_network_close(struct engine *engine, uint32_t slot)
 {
     struct job_row *row = &engine->jobs[slot].row;
     const struct pace_network *network = pace_of(engine)->jobs[slot].network;
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)row->id);
+    if (network->gpu_us > 0)
+        validation_add(&engine->result->facts.validation, network->farthest, row->name != NULL ? row->name : number,
+                       network->gpu_us, network->outside_gpu_us);
     row->network_bytes_per_s = mean_of(network->network_us_bytes, row->network_gpu_us);
     row->mfu_micro = (uint32_t)mean_of(network->planned_us_micro, row->planned_gpu_us);
 }
@@ -171,6 +197,7 @@ void engine_network_close(struct engine *engine, uint32_t slot)
 void engine_network_release(struct engine *engine)
 {
     network_free(pace_of(engine)->network);
+    validation_ranges_free(pace_of(engine)->ranges);
     mem_free(pace_of(engine)->uses);
     mem_free(pace_of(engine)->places);
 }

@@ -13,6 +13,7 @@
 #include "sim/engine/engine_demand.h"
 #include "sim/network/network.h"
 #include "topologies/communication.h"
+#include "topologies/validation.h"
 
 /* One member of a group of a job. */
 struct pace_group {
@@ -31,6 +32,10 @@ struct pace_network {
     uint32_t member_gpus;           /* GPUs of a member */
     wide_ns network_us_bytes;       /* integral of bytes_per_s over network_gpu_us of the row */
     wide_ns planned_us_micro;       /* integral of the MFU over planned_gpu_us of the row */
+    bool communicates;              /* topologies/validation.h; the next four too */
+    struct range_verdict here;      /* at its place, and at its best one */
+    struct range_verdict farthest;  /* of all places so far */
+    int64_t gpu_us, outside_gpu_us; /* GPU time on several GPUs; where that was outside of what was measured */
 };
 
 struct sim_pace {
@@ -50,8 +55,9 @@ struct pace {
     size_t capacity;
     struct gpu_clients *clients; /* by gpu_id; NULL: no GPU is shared yet */
     uint64_t changes;            /* how often clients came or went */
-    struct network *network;     /* NULL: no job is on a link that can be too narrow yet */
-    struct link_place *places;   /* scratch: where the GPUs of a job stand */
+    struct validation_ranges *ranges;
+    struct network *network;   /* NULL: no job is on a link that can be too narrow yet */
+    struct link_place *places; /* scratch: where the GPUs of a job stand */
     size_t place_capacity;
     struct fabric_use *uses; /* scratch: of the links of a job */
     size_t use_capacity;

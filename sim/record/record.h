@@ -58,6 +58,7 @@
 #include "base/reason.h"
 #include "base/time.h"
 #include "topologies/links.h"
+#include "topologies/validation.h"
 #include "workloads/job.h"
 #include "workloads/offered_load.h"
 
@@ -343,7 +344,8 @@ struct run_facts {
     uint64_t recuts;                       /* repartitions of GPUs */
     double recut_gpu_h;                    /* duration of all repartitions */
     struct loop_facts loop;
-    struct offered_load offered; /* in a closed loop of the jobs as recorded */
+    struct offered_load offered;  /* in a closed loop of the jobs as recorded */
+    struct validation validation; /* of the jobs that ran, from the beginning */
     /* Jobs that wait at the end while nothing runs or comes, and a sentence that says which, why and what would help.
      * If world.end cut the run off, they count if the first of them waited for an hour or longer. */
     uint64_t stuck_jobs;

@@ -129,11 +129,11 @@ static void add_best(struct show *show, const struct sweep_report *report)
 
 /* ---- curves ---- */
 
-struct range {
+struct extent {
     double low, high;
 };
 
-static void widen(struct range *range, const double *values, size_t count)
+static void widen(struct extent *range, const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (isfinite(values[i])) {
@@ -144,7 +144,7 @@ static void widen(struct range *range, const double *values, size_t count)
 
 /* The curve of the slice along the report's x, and the band of its intervals; cut off below 0 where no mean is. */
 static void add_curve(struct show *show, const struct sweep_report *report, size_t column, struct sweep_slice slice,
-                      const double *x, double scale, struct plot_series *series, struct range *range)
+                      const double *x, double scale, struct plot_series *series, struct extent *range)
 {
     const size_t count = report->results->plan.factors[report->x].level_count;
     double *y = show_numbers(show, 3 * count), *low = y + count, *high = low + count;
@@ -167,10 +167,10 @@ static void add_curve(struct show *show, const struct sweep_report *report, size
     widen(range, high, count);
 }
 
-static void set_axis(struct plot *plot, struct range range)
+static void set_axis(struct plot *plot, struct extent range)
 {
     if (!(range.low <= range.high))
-        range = (struct range){0, 1};
+        range = (struct extent){0, 1};
     if (range.low > 0 && range.low < range.high / 2)
         range.low = 0;
     const double step = show_scale_end((range.high - range.low) / 6);
@@ -203,7 +203,7 @@ static void add_curves(struct show *show, const struct sweep_report *report, siz
     const struct sweep_factor *x = &plan->factors[report->x], *of = &plan->factors[by];
     const size_t count = by == report->x ? 1 : of->level_count;
     struct plot_series series[2 * CURVES_MAX] = {{0}};
-    struct range range = {INFINITY, -INFINITY};
+    struct extent range = {INFINITY, -INFINITY};
     struct buffer title = {0}, id = {0};
     const char *unit;
     if (count > CURVES_MAX || !is_ascending(x))
@@ -269,7 +269,7 @@ static void add_map(struct show *show, const struct sweep_report *report, size_t
 {
     const struct sweep_factor *rows = &report->results->plan.factors[row];
     const struct sweep_factor *columns = &report->results->plan.factors[across];
-    struct range range = {INFINITY, -INFINITY};
+    struct extent range = {INFINITY, -INFINITY};
     struct buffer title = {0};
     for (size_t r = 0; r < rows->level_count; r++)
         for (size_t c = 0; c < columns->level_count; c++) {

@@ -14,7 +14,7 @@ static const char *const axes[AXES] = {"domains", "GPUs", "bytes"};
 
 static struct range empty_range(void)
 {
-    return (struct range){.what = "all-to-all", .axes = axes, .axis_count = AXES};
+    return (struct range){.what = "all-to-all", .what_axis = "collective", .axes = axes, .axis_count = AXES};
 }
 
 static void check_outside(const struct range *range, const double *values, const char *reason, double times)
@@ -46,17 +46,43 @@ TEST(the_farthest_axis_is_named)
     check_outside(&range, (const double[]){16, 256, 128}, "bytes", 8); /* below the least counts as much as above */
 }
 
+TEST(it_says_what_was_asked_and_what_was_measured)
+{
+    struct range range = empty_range();
+    range_add(&range, (const double[]){1, 8, 1024});
+    range_add(&range, (const double[]){8, 64, 4096});
+    const struct range_verdict above = range_test(&range, (const double[]){4, 256, 2000}),
+                               below = range_test(&range, (const double[]){4, 2, 2000});
+    assert_string_equal(above.axis, "GPUs");
+    assert_true(above.asked == 256 && above.measured == 64);
+    assert_true(below.asked == 2 && below.measured == 8);
+    range = empty_range();
+    assert_string_equal(range_test(&range, (const double[]){1, 8, 1024}).axis, "collective");
+}
+
 TEST(what_was_never_measured_has_no_factor)
 {
     const struct range range = empty_range();
     check_outside(&range, (const double[]){1, 8, 1024}, "all-to-all", INFINITY);
-    const struct range_verdict never = range_never("fp8"), inside = {.times = 1}, far = {"GPUs", 1000};
+    const struct range_verdict never = range_never("precision", "fp8"), inside = {.times = 1},
+                               far = {.reason = "GPUs", .times = 1000};
     assert_false(range_is_inside(never));
     assert_string_equal(range_farther(far, never).reason, "fp8");
     assert_string_equal(range_farther(never, far).reason, "fp8");
     assert_string_equal(range_farther(inside, far).reason, "GPUs");
     assert_null(range_farther(inside, inside).reason);
-    assert_string_equal(range_farther(never, range_never("experts")).reason, "fp8");
+    assert_string_equal(range_farther(never, range_never("kind of plan", "experts")).reason, "fp8");
+}
+
+TEST(told_in_words)
+{
+    struct buffer text = {0};
+    range_tell((struct range_verdict){.reason = "GPUs", .times = 4}, &text);
+    assert_string_equal(buffer_c_string(&text), "not validated here: GPUs 4 times outside the measured rows");
+    text.length = 0;
+    range_tell(range_never("system", "b200"), &text);
+    assert_string_equal(buffer_c_string(&text), "not validated here: no row of b200 was measured");
+    buffer_release(&text);
 }
 
 /* A case is inside if and only if on each axis some row is at least as large and some row at most as large. */

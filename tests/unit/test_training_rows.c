@@ -1,5 +1,6 @@
 /* tests/unit/test_training_rows.c -- measured training steps hold together, and are inside their own range. */
 #include <math.h>
+#include <string.h>
 
 #include "tests/support/test.h"
 
@@ -93,4 +94,35 @@ TEST(plans_beyond_what_was_measured)
     check_verdict("h100", "{" SPARSE ", 'dp': 128, 'zero': 3}", "mixtures of experts with zero 2 or 3", INFINITY);
     const struct training_plan sharded = plan_of("{" SPARSE ", 'dp': 128, 'zero': 3}");
     assert_int_equal(training_errors_of(&sharded).row_count, 0);
+}
+
+/* A mixture is compared with mixtures, in its precision and sharding before others. */
+TEST(the_nearest_row)
+{
+    const struct training_plan mixture = plan_of("{" SPARSE ", 'dp': 256}"), dense = plan_of("{" DENSE ", 'dp': 128}");
+    const struct training_row far = training_row_nearest(&mixture), near = training_row_nearest(&dense);
+    assert_true(far.plan.experts > 1 && far.plan.precision == TRAINING_BF16);
+    assert_int_equal(near.plan.experts, 1);
+    for (uint32_t i = 0; i < training_row_count(); i++) {
+        const struct training_row row = training_row_at(i);
+        const struct training_row own = training_row_nearest(&row.plan);
+        assert_true(training_plan_gpus(&own.plan) == training_plan_gpus(&row.plan) &&
+                    own.plan.precision == row.plan.precision && own.plan.sequence == row.plan.sequence);
+    }
+}
+
+TEST(how_far_the_model_is_off_in_words)
+{
+    const struct training_plan inside = plan_of("{" DENSE ", 'dp': 128}"), outside = plan_of("{" SPARSE ", 'dp': 128}");
+    struct buffer text = {0};
+    training_rows_tell(&inside, training_validated(&inside, system_of("h100")), "; ", &text);
+    assert_string_equal(buffer_c_string(&text),
+                        "23 rows of dense plans in bf16, where the model is off by -10 to +5 %");
+    text.length = 0;
+    training_rows_tell(&outside, training_validated(&outside, system_of("h100")), "; ", &text);
+    assert_non_null(strstr(buffer_c_string(&text), "rows of mixtures of experts in bf16, where the model is off by "));
+    assert_non_null(strstr(buffer_c_string(&text),
+                           "; not validated here: sequence 2 times outside the measured rows; "
+                           "the nearest row: Mixtral 8x7B on 64 GPUs in bf16, where the model"));
+    buffer_release(&text);
 }

@@ -87,6 +87,9 @@ struct error communication_table_apply(const struct communication_table *table, 
     struct training_complaint why;
     if (!communication_fit(&at->declared, job_whole_gpus(job), &fitted, &why))
         return misfit(at, row, job, what, why.what);
+    const uint32_t before = set->count;
     job->communication = communication_set_own(set, &fitted);
+    if (set->count > before)
+        communication_set_note(set, (struct communication_origin){at->file, at->line, at->column});
     return ERROR_OK;
 }

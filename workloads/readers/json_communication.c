@@ -2,16 +2,25 @@
 
 #include "base/json.h"
 
-void json_communication_read(const struct reader *reader, struct json_object *object, struct job *job)
+void json_communication_read(const struct reader *reader, const struct line *line, struct json_object *object,
+                             struct job *job)
 {
     struct communication declared;
     const uint64_t gpus = job_whole_gpus(job);
     const struct json_value plan = json_member(object, "plan");
     if (plan.node != NULL && gpus == 0)
         json_fail(&plan, "a plan is for whole GPUs, and the job asks for none or for parts of GPUs");
-    if (communication_read(&declared, object, gpus <= UINT32_MAX ? (uint32_t)gpus : UINT32_MAX) && gpus > 0 &&
-        !error_is(*object->value.error))
-        job->communication = communication_set_own(reader->communications, &declared);
+    if (!communication_read(&declared, object, gpus <= UINT32_MAX ? (uint32_t)gpus : UINT32_MAX) || gpus == 0 ||
+        error_is(*object->value.error))
+        return;
+    const uint32_t before = reader->communications->count;
+    job->communication = communication_set_own(reader->communications, &declared);
+    if (plan.node != NULL && reader->communications->count > before) {
+        struct communication_origin origin = {.file = NULL};
+        json_value_place(&plan, &origin.line, &origin.column);
+        origin.line = (size_t)input_line_number(line->input);
+        communication_set_note(reader->communications, origin);
+    }
 }
 
 struct error communication_field_read(const struct reader *reader, const struct line *line, const struct field *field,

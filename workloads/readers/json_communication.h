@@ -13,7 +13,8 @@
 #include "workloads/readers/reader.h"
 
 /* Read it from the object of the job, whose groups are read already; fails through the object's error. */
-void json_communication_read(const struct reader *reader, struct json_object *object, struct job *job);
+void json_communication_read(const struct reader *reader, const struct line *line, struct json_object *object,
+                             struct job *job);
 
 /* The name of a sensitivity; a field that is not set changes nothing. */
 struct error communication_field_read(const struct reader *reader, const struct line *line, const struct field *field,

@@ -529,7 +529,7 @@ static struct error job_read(struct reader *reader, const struct line *line, str
     if (has(state, NESTED_TAGS))
         job->tags = job_tags_get(&words, object_of(state, line));
     if (has(state, NESTED_EXCHANGED))
-        json_communication_read(reader, object_of(state, line), job);
+        json_communication_read(reader, line, object_of(state, line), job);
     return error_is(state->error) ? ERROR_OK : native_row_facts(reader, line, state->fields, row);
 }
 

@@ -115,6 +115,16 @@ const struct names *job_source_classes(const struct job_source *source)
     return source->tables.classes;
 }
 
+const struct communication_set *job_source_communications(const struct job_source *source)
+{
+    return &source->tables.declared.set;
+}
+
+const char *job_source_path(const struct job_source *source)
+{
+    return source->path;
+}
+
 const struct workload_facts *job_source_facts(const struct job_source *source)
 {
     return &source->facts;

@@ -116,6 +116,9 @@ void job_source_keep_arrivals(struct job_source *source);
 uint64_t job_source_arrivals(const struct job_source *source);
 const struct names *job_source_arrays(const struct job_source *source);  /* by number - 1; of a merge none */
 const struct names *job_source_classes(const struct job_source *source); /* WORKLOAD_CLASSES_MAX at most */
+/* What the jobs given so far exchange, and sizes of classes that may come; not what those of parts do. */
+const struct communication_set *job_source_communications(const struct job_source *source);
+const char *job_source_path(const struct job_source *source); /* of the trace; "workload" without one */
 const struct workload_facts *job_source_facts(const struct job_source *source);
 
 /* The load that the workload brings to that many GPUs, known when the source is open: of a trace the offered load of

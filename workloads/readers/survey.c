@@ -206,7 +206,7 @@ static struct error read_all(struct survey *survey, struct job_source *source)
             return ERROR_OK;
         count_job(survey, &job, &truth);
         if (survey->on_job != NULL)
-            survey->on_job(survey->self, &job);
+            survey->on_job(survey->self, &job, &truth);
     }
 }
 

@@ -44,8 +44,9 @@ int64_t survey_quantile(struct survey_series *series, int percent);
 enum { SURVEY_COMMUNICATIONS_MAX = 33 }; /* plan, own and what topologies/communication.h names */
 
 struct survey {
-    struct offered_counts offered;                     /* begun by the caller */
-    void (*on_job)(void *self, const struct job *job); /* called for each job that is read; NULL: none */
+    struct offered_counts offered; /* begun by the caller */
+    /* Called for each job that is read; NULL: none. */
+    void (*on_job)(void *self, const struct job *job, const struct job_truth *truth);
     void *self;
     struct survey_series duration_ns, gpus_milli;
     struct survey_series gap_ns;  /* between submissions; until the survey is complete, the submissions */
