@@ -22,14 +22,10 @@ static const char *verdict(bool holds)
     return holds ? "ok" : "NOT OK";
 }
 
-static void put_bytes(struct buffer *out, double bytes)
+static void put_bytes(struct buffer *out, int width, double bytes)
 {
-    if (bytes >= GIB)
-        buffer_format(out, "%5.0f GiB", bytes / GIB);
-    else if (bytes >= MIB)
-        buffer_format(out, "%5.0f MiB", bytes / MIB);
-    else
-        buffer_format(out, "%5.0f KiB", bytes / KIB);
+    const double unit = bytes >= GIB ? GIB : bytes >= MIB ? MIB : KIB;
+    buffer_format(out, "%*.0f %s", width, bytes / unit, bytes >= GIB ? "GiB" : bytes >= MIB ? "MiB" : "KiB");
 }
 
 /* ---- collectives ---- */
@@ -37,7 +33,7 @@ static void put_bytes(struct buffer *out, double bytes)
 /* The errors of a system's tested rows. */
 struct error_sum {
     double squares, nccl_squares, worst;
-    const struct collective_table *worst_table;
+    const struct collective_row *worst_row;
     uint32_t count, nccl_count;
 };
 
@@ -46,13 +42,13 @@ static double bus_gb_per_s(const struct collective_row *row, double s)
     return isfinite(s) ? collective_bus_factor(row->kind, row->domains * row->gpus) * row->bytes / s / 1e9 : 0;
 }
 
-static void add_error(struct error_sum *sum, const struct collective_table *table, double error, double nccl_error)
+static void add_error(struct error_sum *sum, const struct collective_row *row, double error, double nccl_error)
 {
     sum->squares += error * error;
     sum->count++;
     if (fabs(error) >= fabs(sum->worst)) {
         sum->worst = error;
-        sum->worst_table = table;
+        sum->worst_row = row;
     }
     if (isfinite(nccl_error)) {
         sum->nccl_squares += nccl_error * nccl_error;
@@ -72,10 +68,10 @@ static bool print_collective_row(const struct collective_table *table, const str
                                                     ? table->algorithm
                                                     : collective_time(row->kind, &place, row->bytes).algorithm;
     if (is_tested)
-        add_error(sum, table, error, nccl > 0 ? nccl / row->gb_per_s - 1 : INFINITY);
+        add_error(sum, row, error, nccl > 0 ? nccl / row->gb_per_s - 1 : INFINITY);
     buffer_format(out, "  %-14s %7u %4u  %-4s ", collective_kind_names[row->kind], row->domains, place.gpu_count,
                   row->has_nvls ? "on" : "off");
-    put_bytes(out, row->bytes);
+    put_bytes(out, 5, row->bytes);
     buffer_format(out, "  %8.2f  %8.2f  %+7.1f %%  %-9s  %8.2f  %-7s  %s\n", row->gb_per_s, model, 100 * error,
                   collective_algorithm_names[algorithm], nccl,
                   range_is_inside(collective_validated(row->kind, &place, row->bytes)) ? "inside" : "outside",
@@ -107,12 +103,16 @@ static void print_error_sums(const struct error_sum *sums, struct buffer *out)
                   "Errors of the tested rows above by system; beside, those of NCCL's own tuning model\n"
                   "  source: NVIDIA/nccl 2.28, src/graph/tuning.cc\n"
                   "  %-10s  %4s  %9s  %9s  %10s  %s\n",
-                  "system", "rows", "rms", "worst", "NCCL's rms", "worst row in");
+                  "system", "rows", "rms", "worst", "NCCL's rms", "worst row");
     for (int l = 0; l < LINKS_COUNT; l++)
-        if (sums[l].count > 0 && names[l] != NULL)
-            buffer_format(out, "  %-10s  %4u  %7.1f %%  %+7.1f %%  %8.1f %%  %s\n", names[l], sums[l].count,
+        if (sums[l].count > 0 && names[l] != NULL) {
+            const struct collective_row *row = sums[l].worst_row;
+            buffer_format(out, "  %-10s  %4u  %7.1f %%  %+7.1f %%  %8.1f %%  %s of ", names[l], sums[l].count,
                           100 * sqrt(sums[l].squares / sums[l].count), 100 * sums[l].worst,
-                          100 * sqrt(sums[l].nccl_squares / sums[l].nccl_count), sums[l].worst_table->title);
+                          100 * sqrt(sums[l].nccl_squares / sums[l].nccl_count), collective_kind_names[row->kind]);
+            put_bytes(out, 0, row->bytes);
+            buffer_format(out, ", %u x %u GPUs, NVLS %s\n", row->domains, row->gpus, row->has_nvls ? "on" : "off");
+        }
 }
 
 /* Where no row stands, the model and NCCL's own are all there is. */
@@ -137,7 +137,7 @@ static void print_beyond(struct buffer *out)
             const struct collective_time time = collective_time(row.kind, &place, row.bytes);
             const struct nccl_tuning nccl = nccl_tuning_time(row.kind, &place, row.bytes, COLLECTIVE_NOTHING);
             buffer_format(out, "  %-7s %7u %5u ", row.system, row.domains, place.gpu_count);
-            put_bytes(out, row.bytes);
+            put_bytes(out, 5, row.bytes);
             buffer_format(out, "  %8.2f  %-9s  %8.2f  %-9s  %+7.0f %%%s\n", bus_gb_per_s(&row, time.s),
                           collective_algorithm_names[time.algorithm], bus_gb_per_s(&row, nccl.s),
                           collective_algorithm_names[nccl.algorithm], 100 * (nccl.s / time.s - 1),

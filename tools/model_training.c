@@ -60,13 +60,14 @@ static double print_row(const struct training_row *row, const struct table *tabl
     const double peak = training_peak_tflops(collective_system_find(TEXT("h100")), plan->precision);
     const bool is_near = table->row_error == 0 || !row->is_tested || fabs(error) <= table->row_error;
     *holds &= is_near;
-    buffer_format(out, "  %-18s %6llu %6u %4u %3u %3u %4u %4u %4u  %-4s  %8.1f  %8.1f  %+6.1f %%  %4.1f %%%s\n",
-                  row->name, (unsigned long long)training_plan_gpus(plan), plan->sequence, plan->tp, plan->pp, plan->cp,
-                  plan->dp, plan->ep, plan->zero, training_precision_names[plan->precision], row->tflops, tflops,
-                  100 * error, 100 * tflops / peak,
-                  !row->is_tested ? "  not tested"
-                  : is_near       ? ""
-                                  : "  NOT OK");
+    buffer_format(
+        out, "  %-18s %6llu %6u %4u %3u %3u %4u %4u %4u  %-4s  %8.1f  %8.1f  %+6.1f %%  %4.1f %%  %s%s\n", row->name,
+        (unsigned long long)training_plan_gpus(plan), plan->sequence, plan->tp, plan->pp, plan->cp, plan->dp, plan->ep,
+        plan->zero, training_precision_names[plan->precision], row->tflops, tflops, 100 * error, 100 * tflops / peak,
+        range_is_inside(training_validated(plan, collective_system_find(TEXT("h100")))) ? "inside" : "outside",
+        !row->is_tested ? "  not tested"
+        : is_near       ? ""
+                        : "  NOT OK");
     return error;
 }
 
@@ -97,8 +98,8 @@ static bool print_table(enum training_table which, struct buffer *out)
     bool holds = true;
     struct training_row first = {0};
     buffer_format(out, "%s, TFLOP/s of a GPU\n  source: %s\n", table->title, table->source);
-    buffer_format(out, "  %-18s %6s %6s %4s %3s %3s %4s %4s %4s  %-4s  %8s  %8s  %8s  %6s\n", "model", "GPUs", "tokens",
-                  "TP", "PP", "CP", "DP", "EP", "zero", "", "measured", "model", "error", "MFU");
+    buffer_format(out, "  %-18s %6s %6s %4s %3s %3s %4s %4s %4s  %-4s  %8s  %8s  %8s  %6s  %s\n", "model", "GPUs",
+                  "tokens", "TP", "PP", "CP", "DP", "EP", "zero", "", "measured", "model", "error", "MFU", "range");
     for (uint32_t i = 0; i < training_row_count(); i++) {
         const struct training_row row = training_row_at(i);
         if (row.table != which)
@@ -128,6 +129,51 @@ static bool print_table(enum training_table which, struct buffer *out)
         buffer_format(out, ", each slope within %.0f %%", 100 * table->slope_error);
     buffer_format(out, "  %s\n\n", verdict(holds && is_near));
     return holds && is_near;
+}
+
+/* ---- errors ---- */
+
+/* The errors of the tested rows of one kind and precision: those that give one range. */
+struct error_sum {
+    const char *what; /* "dense plans in bf16" */
+    double squares, worst;
+    struct training_row worst_row;
+    uint32_t count;
+};
+
+static void print_error_sums(struct buffer *out)
+{
+    enum { SUMS_MAX = 8 };
+    const struct collective_system *system = collective_system_find(TEXT("h100"));
+    struct error_sum sums[SUMS_MAX] = {{0}};
+    uint32_t count = 0;
+    buffer_format(
+        out, "Errors of the tested rows above by system, kind of plan and precision\n  %-7s %-30s  %4s  %7s  %8s  %s\n",
+        "system", "plans", "rows", "rms", "worst", "worst row");
+    for (uint32_t i = 0; i < training_row_count(); i++) {
+        const struct training_row row = training_row_at(i);
+        const char *what = training_range(&row.plan, system).what;
+        const double error = training_row_model_tflops(&row) / row.tflops - 1;
+        uint32_t s = 0;
+        while (s < count && sums[s].what != what)
+            s++;
+        if (!row.is_tested || s == SUMS_MAX)
+            continue;
+        count += s == count;
+        sums[s].what = what;
+        sums[s].squares += error * error;
+        sums[s].count++;
+        if (fabs(error) >= fabs(sums[s].worst)) {
+            sums[s].worst = error;
+            sums[s].worst_row = row;
+        }
+    }
+    for (uint32_t s = 0; s < count; s++)
+        buffer_format(out, "  %-7s %-30s  %4u  %5.1f %%  %+6.1f %%  %s on %llu GPUs, %u tokens\n", system->name,
+                      sums[s].what, sums[s].count, 100 * sqrt(sums[s].squares / sums[s].count), 100 * sums[s].worst,
+                      sums[s].worst_row.name, (unsigned long long)training_plan_gpus(&sums[s].worst_row.plan),
+                      sums[s].worst_row.plan.sequence);
+    buffer_char(out, '\n');
 }
 
 /* ---- other tables ---- */
@@ -203,6 +249,7 @@ bool model_training_print(struct buffer *out)
     bool holds = true;
     for (int i = 0; i < TRAINING_TABLE_COUNT; i++)
         holds &= print_table((enum training_table)i, out);
+    print_error_sums(out);
     holds &= print_strong_scaling(out);
     print_bandwidth(out);
     return holds;

@@ -26,6 +26,27 @@ for title in '8 x H200, NVLS, by size' 'H200 by number of GPUs' '8 x H100' '8 no
     grep -q "^$title" said.out || fail "no table '$title'"
 done
 
+# Every row of a collective or a training step says whether it is inside the range, and every tested one is.  The errors
+# by kind of plan are those of the rows.
+grep -q '^  GPT-OSS 120B .*  inside  not tested$' said.out || fail 'a row that is not tested says nothing of the range'
+[ "$(grep -c '  inside' said.out)" -ge 180 ] || fail "$(grep -c '  inside' said.out) rows are inside"
+grep -q '  outside *ok$\|  outside$' said.out && fail 'a tested row is outside'
+grep -q '^  Kimi K2 .*  outside  not tested$' said.out || fail 'Kimi K2 is inside, though no tested mixture is as large'
+awk '/^Mixtures of experts/ { is_on = 1 }
+    /root mean square/ { is_on = 0 }
+    is_on && / bf16 / && !/not tested/ {
+        match($0, /[+-][0-9.]+ %/)
+        error = substr($0, RSTART) + 0
+        squares += error * error
+        count++
+        worst = error * error > worst * worst ? error : worst
+    }
+    /^  h100 *mixtures of experts in bf16/ { told = $7; told_rms = $8; told_worst = $10 }
+    END {
+        near = squares > 0 ? told_rms - sqrt(squares / count) : 1
+        exit !(told == count && near * near < 0.01 && told_worst + 0 == worst)
+    }' said.out || fail "the errors of mixtures are not those of their rows: $(grep 'h100  .*mixt' said.out)"
+
 # ---- one collective ----
 
 expect() { # the text on stdin is what was said; what ran
