@@ -137,7 +137,7 @@ PROGRAM := $(if $(wildcard tools/main.c),$(B)/windtunnel)
 # What the scheduler library is made of: nothing here may need a file, a stream, hwloc or zstd.
 SCHED_NOUNS := $(addprefix base/,mem error text buffer time names bits hash json reason) \
                $(addprefix topologies/,gpu_class gpu_model mig queue_table cluster) \
-               $(addprefix topologies/,links collective training training_plan gang_place communication) \
+               $(addprefix topologies/,links transport collective training training_plan gang_place communication) \
                $(addprefix workloads/,job node_ask)
 SCHED_SPLIT := $(addprefix base/,error_% text_% buffer_% json_%) \
                $(addprefix topologies/,mig_% cluster_json% gang_% communication_%) \

@@ -30,7 +30,9 @@ static void put_bytes(struct buffer *out, int width, double bytes)
 
 /* ---- collectives ---- */
 
-/* The errors of a system's tested rows. */
+enum { SUMS_COUNT = LINKS_COUNT + TRANSPORT_COUNT }; /* InfiniBand by links, then other networks */
+
+/* The errors of the tested rows of a system, or of a network. */
 struct error_sum {
     double squares, nccl_squares, worst;
     const struct collective_row *worst_row;
@@ -59,7 +61,8 @@ static void add_error(struct error_sum *sum, const struct collective_row *row, d
 static bool print_collective_row(const struct collective_table *table, const struct collective_row *row,
                                  struct error_sum *sum, struct buffer *out)
 {
-    const struct collective_place place = collective_row_place(row);
+    const struct collective_system system = collective_row_system(table, row);
+    const struct collective_place place = collective_row_place(row, &system);
     const double model = bus_gb_per_s(row, collective_row_s(table, row));
     const double nccl = bus_gb_per_s(row, nccl_tuning_time(row->kind, &place, row->bytes, table->algorithm).s);
     const double error = model / row->gb_per_s - 1;
@@ -88,8 +91,10 @@ static bool print_collective_table(const struct collective_table *table, struct 
     buffer_format(out, "  %-14s %7s %4s  %-4s %9s  %8s  %8s  %9s  %-9s  %8s  %s\n", "GB/s", "domains", "GPUs", "NVLS",
                   "bytes", "measured", "model", "error", "algorithm", "NCCL's", "range");
     for (size_t i = 0; i < table->count; i++) {
-        const struct collective_system *system = collective_system_find(text_of(table->rows[i].system));
-        holds &= print_collective_row(table, &table->rows[i], &sums[system->links], out);
+        const struct collective_system system = collective_row_system(table, &table->rows[i]);
+        const size_t sum =
+            system.transport == transports ? system.links : LINKS_COUNT + (size_t)(system.transport - transports);
+        holds &= print_collective_row(table, &table->rows[i], &sums[sum], out);
     }
     buffer_char(out, '\n');
     return holds;
@@ -97,22 +102,25 @@ static bool print_collective_table(const struct collective_table *table, struct 
 
 static void print_error_sums(const struct error_sum *sums, struct buffer *out)
 {
-    static const char *const names[LINKS_COUNT] = {
+    static const char *const links[LINKS_COUNT] = {
         [LINKS_NVLINK4_NODE] = "h100, h200", [LINKS_NVLINK5_NODE] = "b200", [LINKS_NVLINK5_RACK] = "nvl72"};
     buffer_format(out,
-                  "Errors of the tested rows above by system; beside, those of NCCL's own tuning model\n"
+                  "Errors of the tested rows above by system, over InfiniBand, and by network; beside, those of NCCL's "
+                  "own tuning model\n"
                   "  source: NVIDIA/nccl 2.28, src/graph/tuning.cc\n"
                   "  %-10s  %4s  %9s  %9s  %10s  %s\n",
                   "system", "rows", "rms", "worst", "NCCL's rms", "worst row");
-    for (int l = 0; l < LINKS_COUNT; l++)
-        if (sums[l].count > 0 && names[l] != NULL) {
-            const struct collective_row *row = sums[l].worst_row;
-            buffer_format(out, "  %-10s  %4u  %7.1f %%  %+7.1f %%  %8.1f %%  %s of ", names[l], sums[l].count,
-                          100 * sqrt(sums[l].squares / sums[l].count), 100 * sums[l].worst,
-                          100 * sqrt(sums[l].nccl_squares / sums[l].nccl_count), collective_kind_names[row->kind]);
-            put_bytes(out, 0, row->bytes);
-            buffer_format(out, ", %u x %u GPUs, NVLS %s\n", row->domains, row->gpus, row->has_nvls ? "on" : "off");
-        }
+    for (int l = 0; l < SUMS_COUNT; l++) {
+        const char *name = l < LINKS_COUNT ? links[l] : transport_names[l - LINKS_COUNT];
+        const struct collective_row *row = sums[l].worst_row;
+        if (sums[l].count == 0 || name == NULL)
+            continue;
+        buffer_format(out, "  %-10s  %4u  %7.1f %%  %+7.1f %%  %8.1f %%  %s of ", name, sums[l].count,
+                      100 * sqrt(sums[l].squares / sums[l].count), 100 * sums[l].worst,
+                      100 * sqrt(sums[l].nccl_squares / sums[l].nccl_count), collective_kind_names[row->kind]);
+        put_bytes(out, 0, row->bytes);
+        buffer_format(out, ", %u x %u GPUs, NVLS %s\n", row->domains, row->gpus, row->has_nvls ? "on" : "off");
+    }
 }
 
 /* Where no row stands, the model and NCCL's own are all there is. */
@@ -133,7 +141,8 @@ static void print_beyond(struct buffer *out)
         for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++) {
             const struct collective_row row = {
                 places[p].system, COLLECTIVE_ALL_REDUCE, places[p].domains, places[p].gpus, true, bytes[b], 0};
-            const struct collective_place place = collective_row_place(&row);
+            const struct collective_place place =
+                collective_row_place(&row, collective_system_find(text_of(row.system)));
             const struct collective_time time = collective_time(row.kind, &place, row.bytes);
             const struct nccl_tuning nccl = nccl_tuning_time(row.kind, &place, row.bytes, COLLECTIVE_NOTHING);
             buffer_format(out, "  %-7s %7u %5u ", row.system, row.domains, place.gpu_count);
@@ -150,7 +159,7 @@ static bool print_collectives(struct buffer *out)
 {
     bool holds = true;
     uint32_t count;
-    struct error_sum sums[LINKS_COUNT] = {{0}};
+    struct error_sum sums[SUMS_COUNT] = {{0}};
     const struct collective_table *tables = collective_tables(&count);
     for (uint32_t i = 0; i < count; i++)
         holds &= print_collective_table(&tables[i], sums, out);

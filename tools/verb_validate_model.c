@@ -4,7 +4,9 @@
 #include "base/json_file.h"
 #include "tools/model_tables.h"
 #include "tools/verbs.h"
+#include "topologies/cluster_load.h"
 #include "topologies/collective_rows.h"
+#include "topologies/gang_place.h"
 #include "topologies/nccl_tuning.h"
 #include "topologies/training_rows.h"
 
@@ -38,29 +40,92 @@ static struct error choice_of(const char *what, const char *text, const char *co
     return error;
 }
 
-static struct error find_system(const struct args *args, const struct collective_system **out)
+/* The machines and the network that the question is about. */
+struct machines {
+    struct collective_system system;
+    double leaf_oversubscription, spine_oversubscription;
+    struct cluster *cluster; /* owned; NULL: the system is of the table */
+};
+
+static void machines_release(struct machines *machines)
+{
+    cluster_free(machines->cluster);
+}
+
+static struct error find_system(const struct args *args, struct machines *out)
 {
     enum { SYSTEMS_MAX = 32 };
     const char *names[SYSTEMS_MAX + 1] = {NULL}, *name = args_string(args, "system");
+    const char *transport = args_string(args, "transport");
     uint32_t count;
     int found;
     const struct collective_system *systems = collective_system_table(&count);
     for (uint32_t i = 0; i < count && i < SYSTEMS_MAX; i++)
         names[i] = systems[i].name;
     TRY(choice_of("system", name != NULL ? name : "h100", names, &found));
-    *out = &systems[found];
+    *out = (struct machines){.system = systems[found], .leaf_oversubscription = 1, .spine_oversubscription = 1};
+    if (transport != NULL) {
+        TRY(choice_of("transport", transport, transport_names, &found));
+        out->system = collective_system_over(&out->system, &transports[found]);
+    }
     return ERROR_OK;
 }
 
+/* The pool of that name, or the first one with GPUs. */
+static struct error find_pool(const struct cluster *cluster, const char *name, uint32_t *pool)
+{
+    for (*pool = 0; *pool < cluster->pool_count; ++*pool) {
+        const struct node_pool *at = &cluster->pools[*pool];
+        const bool has_gpus = cluster->types[at->type].gpu_count > 0;
+        if (name != NULL ? text_is(text_of(name), at->name) : has_gpus)
+            return has_gpus ? ERROR_OK : error_new(ERROR_USAGE, "the nodes of pool '%s' have no GPUs", name);
+    }
+    return name != NULL ? error_new(ERROR_USAGE, "the cluster has no pool '%s'", name)
+                        : error_new(ERROR_USAGE, "the cluster has no GPUs");
+}
+
+/* A pool of a cluster, of which all GPUs of a node send at once. */
+static struct error read_cluster(const struct args *args, struct machines *out)
+{
+    uint32_t pool;
+    *out = (struct machines){.cluster = NULL};
+    TRY(cluster_load(&out->cluster, args_string(args, "cluster")));
+    struct error error = find_pool(out->cluster, args_string(args, "pool"), &pool);
+    if (error_is(error)) {
+        machines_release(out);
+        return error;
+    }
+    const struct node_pool *from = &out->cluster->pools[pool];
+    const struct link_place node = {from->first, (uint16_t)((1u << out->cluster->types[from->type].gpu_count) - 1)};
+    out->system = collective_system_of(out->cluster, pool);
+    out->system.nic_bytes_per_s = links_nic_bytes_per_s(out->cluster, &node);
+    out->system.has_nvlink &= links_is_one_island(out->cluster, &node);
+    out->leaf_oversubscription = out->cluster->fabric.leaf_oversubscription;
+    out->spine_oversubscription = out->cluster->fabric.spine_oversubscription;
+    return ERROR_OK;
+}
+
+static struct error find_machines(const struct args *args, struct machines *out)
+{
+    static const char *const others[] = {"system", "transport", NULL};
+    if (args_string(args, "cluster") == NULL)
+        return args_string(args, "pool") == NULL ? find_system(args, out)
+                                                 : error_new(ERROR_USAGE, "--pool needs --cluster");
+    for (int i = 0; others[i] != NULL; i++)
+        if (args_string(args, others[i]) != NULL)
+            return error_new(ERROR_USAGE, "--cluster and --%s exclude each other", others[i]);
+    return read_cluster(args, out);
+}
+
 /* What a GPU has on the network: its NIC's rate, less by what the tiers crossed are oversubscribed. */
-static struct error read_network(const struct args *args, const struct collective_system *system, double *bytes_per_s)
+static struct error read_network(const struct args *args, const struct machines *machines, double *bytes_per_s)
 {
     static const char *const tiers[] = {"leaf", "spine", "core", NULL};
     double nic_gb_per_s, leaf, spine;
     int tier = 0;
-    TRY(real_option(args, "nic-gb-per-s", 0.001, 1e6, system->nic_bytes_per_s / 1e9, &nic_gb_per_s));
-    TRY(real_option(args, "leaf-oversubscription", 1, 1000, 1, &leaf));
-    TRY(real_option(args, "spine-oversubscription", 1, 1000, 1, &spine));
+    TRY(real_option(args, "nic-gb-per-s", 0.001, 1e6, machines->system.nic_bytes_per_s / 1e9, &nic_gb_per_s));
+    TRY(real_option(args, "leaf-oversubscription", 1, 1000, machines->leaf_oversubscription, &leaf));
+    TRY(real_option(args, "spine-oversubscription", 1, 1000, machines->spine_oversubscription, &spine));
     if (args_string(args, "tier") != NULL)
         TRY(choice_of("tier", args_string(args, "tier"), tiers, &tier));
     *bytes_per_s =
@@ -138,17 +203,24 @@ static void tell_verdict(enum collective_kind kind, const struct collective_plac
     buffer_char(out, '\n');
 }
 
-static struct error tell_collective(const struct args *args, const char *name, struct buffer *out)
+/* Which network it is, unless the question names none. */
+static void tell_transport(const struct args *args, const struct machines *machines, struct buffer *out)
 {
-    const struct collective_system *system;
+    if (args_string(args, "cluster") != NULL || args_string(args, "transport") != NULL)
+        transport_show(machines->system.transport, out);
+}
+
+static struct error tell_collective(const struct args *args, const struct machines *machines, const char *name,
+                                    struct buffer *out)
+{
+    const struct collective_system *system = &machines->system;
     struct collective_place place;
     double network, bytes = 0;
     int kind;
     if (args_operand_count(args) != 3)
         return error_new(ERROR_USAGE, "a collective needs NODES GPUS_PER_NODE BYTES");
     TRY(choice_of("collective", name, collective_kind_names, &kind));
-    TRY(find_system(args, &system));
-    TRY(read_network(args, system, &network));
+    TRY(read_network(args, machines, &network));
     TRY(place_nodes(system, args, network, &place));
     TRY(read_bytes(args_operand(args, 2), &bytes));
     if (kind == COLLECTIVE_POINT_TO_POINT && place.gpu_count != 2)
@@ -159,6 +231,7 @@ static struct error tell_collective(const struct args *args, const char *name, s
                   collective_algorithm_names[time.algorithm], place.gpu_count, place.gpu_count == 1 ? "" : "s",
                   place.domain_count, place.domain_count == 1 ? "" : "s");
     tell_verdict((enum collective_kind)kind, &place, bytes, out);
+    tell_transport(args, machines, out);
     return ERROR_OK;
 }
 
@@ -233,9 +306,9 @@ static void tell_time(const struct training_plan *plan, const struct training_ti
     put_part(out, "step", time->step_s, time->step_s);
 }
 
-static struct error tell_training(const struct args *args, struct buffer *out)
+static struct error tell_training(const struct args *args, const struct machines *machines, struct buffer *out)
 {
-    const struct collective_system *system;
+    const struct collective_system *system = &machines->system;
     struct training_plan plan;
     double network;
     int64_t tp_domains;
@@ -246,8 +319,7 @@ static struct error tell_training(const struct args *args, struct buffer *out)
     if (args_flag(args, "no-nvls"))
         return error_new(ERROR_USAGE,
                          "--no-nvls needs --allreduce or --collective; no part of a training step uses NVLS");
-    TRY(find_system(args, &system));
-    TRY(read_network(args, system, &network));
+    TRY(read_network(args, machines, &network));
     TRY(read_plan(args_string(args, "training"), &plan));
     TRY(args_int64(args, "tp-domains", 1, plan.tp, 1, &tp_domains));
     const double peak = training_peak_tflops(system, plan.precision);
@@ -259,6 +331,7 @@ static struct error tell_training(const struct args *args, struct buffer *out)
     tell_time(&plan, &time, out);
     training_rows_tell(&plan, training_validated(&plan, system), "\n", out);
     buffer_char(out, '\n');
+    tell_transport(args, machines, out);
     return ERROR_OK;
 }
 
@@ -267,8 +340,15 @@ static struct error tell_training(const struct args *args, struct buffer *out)
 /* Options that say nothing about the tables are refused with them. */
 static struct error check_tables_alone(const struct args *args)
 {
-    static const char *const with_value[] = {
-        "system", "domains", "nic-gb-per-s", "tier", "leaf-oversubscription", "spine-oversubscription"};
+    static const char *const with_value[] = {"system",
+                                             "cluster",
+                                             "pool",
+                                             "transport",
+                                             "domains",
+                                             "nic-gb-per-s",
+                                             "tier",
+                                             "leaf-oversubscription",
+                                             "spine-oversubscription"};
     const char *given = args_flag(args, "no-nvls") ? "no-nvls" : NULL;
     for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++)
         if (args_string(args, with_value[i]) != NULL)
@@ -287,12 +367,17 @@ static struct error tell(const struct args *args, struct buffer *out, bool *hold
     const bool is_all_reduce = args_flag(args, "allreduce"), is_training = args_string(args, "training") != NULL;
     if (is_all_reduce + is_training + (collective != NULL) > 1)
         return error_new(ERROR_USAGE, "--allreduce, --collective and --training exclude each other");
-    if (is_training)
-        return tell_training(args, out);
-    if (args_string(args, "tp-domains") != NULL)
+    if (!is_training && args_string(args, "tp-domains") != NULL)
         return error_new(ERROR_USAGE, "--tp-domains needs --training");
-    if (is_all_reduce || collective != NULL)
-        return tell_collective(args, is_all_reduce ? "all-reduce" : collective, out);
+    if (is_training || is_all_reduce || collective != NULL) {
+        struct machines machines;
+        TRY(find_machines(args, &machines));
+        struct error error = is_training
+                                 ? tell_training(args, &machines, out)
+                                 : tell_collective(args, &machines, is_all_reduce ? "all-reduce" : collective, out);
+        machines_release(&machines);
+        return error;
+    }
     TRY(check_tables_alone(args));
     *holds = model_tables_print(out);
     return ERROR_OK;

@@ -36,7 +36,8 @@ void cluster_free(struct cluster *cluster)
 
 void cluster_build_init(struct cluster_build *build, struct text name)
 {
-    *build = (struct cluster_build){.cluster = mem_zalloc(1, sizeof *build->cluster), .node_names = names_new()};
+    *build = (struct cluster_build){
+        .cluster = mem_zalloc(1, sizeof *build->cluster), .node_names = names_new(), .transport = transports[0]};
     struct cluster *cluster = build->cluster;
     cluster->name = arena_copy(&cluster->arena, name);
     cluster->models = arena_alloc_array(&cluster->arena, CLUSTER_MODELS_MAX, struct gpu_model);
@@ -230,9 +231,10 @@ bool cluster_build_node(struct cluster_build *build, struct text name)
 struct fabric fabric_default(void)
 {
     return (struct fabric){.nodes_per_unit = FABRIC_NODES_PER_UNIT,
-                           .rail_bytes_per_s = FABRIC_NDR_GBPS * 1e9 / 8,
+                           .rail_bytes_per_s = transports[0].nic_bytes_per_s,
                            .leaf_oversubscription = 1,
-                           .spine_oversubscription = 1};
+                           .spine_oversubscription = 1,
+                           .nvlink_ratio = 1};
 }
 
 static uint32_t switches_for(double cables, unsigned ports)
@@ -441,6 +443,9 @@ struct cluster *cluster_build_finish(struct cluster_build *build, const struct f
     number_nvlink(build);
     fabric_derive_switches(&cluster->fabric);
     struct arena *arena = &cluster->arena;
+    cluster->transport = build->transport;
+    cluster->transport.name = arena_copy(arena, text_of(build->transport.name));
+    cluster->transport.source = arena_copy(arena, text_of(build->transport.source));
     cluster->types = move_to_arena(arena, build->types, cluster->type_count, sizeof *build->types);
     cluster->pools = move_to_arena(arena, build->pools, cluster->pool_count, sizeof *build->pools);
     cluster->nodes = move_to_arena(arena, build->nodes, cluster->node_count, sizeof *build->nodes);

@@ -28,6 +28,7 @@
 #include "topologies/gpu_class.h"
 #include "topologies/gpu_model.h"
 #include "topologies/mig_layout.h"
+#include "topologies/transport.h"
 
 typedef uint32_t node_id;
 typedef uint32_t gpu_id;
@@ -111,6 +112,7 @@ struct fabric {
     double rail_bytes_per_s;        /* of one NIC, one direction */
     double leaf_oversubscription;   /* down/up, >= 1; 1: non-blocking */
     double spine_oversubscription;
+    double nvlink_ratio; /* rates inside an NVLink domain, over those of the table (topologies/collective.h) */
 };
 
 /* A partition of nodes into domains.  A domain belongs to a domain of the level above: rack r1 of zone a is not rack r1
@@ -135,6 +137,7 @@ struct cluster {
     uint32_t gpu_count;
     uint64_t cpu_milli, memory_mib; /* sums */
     struct fabric fabric;
+    struct transport transport;   /* by which the GPUs of a job use the fabric */
     struct cluster_level *levels; /* the widest first; requests count them from 1 */
     uint32_t level_count;
     bool has_split_nodes;          /* some node has several islands */

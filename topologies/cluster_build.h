@@ -25,8 +25,6 @@ enum {
     FABRIC_SWITCH_PORTS = 64,   /* as above: 64 x 400 Gb/s, half of them down in leaf and spine */
 };
 
-#define FABRIC_NDR_GBPS 400.0 /* NVIDIA NDR InfiniBand, one port */
-
 /* "Ample": more than all jobs together ask for.  Used where no file gives an amount. */
 #define CLUSTER_AMPLE_CPU_MILLI  UINT32_C(1000000000) /* a million CPUs */
 #define CLUSTER_AMPLE_MEMORY_MIB (UINT32_C(1) << 30)  /* 1 PiB */
@@ -40,8 +38,9 @@ struct cluster_build {
     struct names *node_names;
     const char *levels[CLUSTER_LEVELS_MAX]; /* names, the widest first; borrowed until finish */
     uint32_t level_count;
-    bool has_levels;       /* false: they are "unit" and "node" */
-    bool units_span_pools; /* false: every pool begins a new unit */
+    bool has_levels;            /* false: they are "unit" and "node" */
+    bool units_span_pools;      /* false: every pool begins a new unit */
+    struct transport transport; /* InfiniBand NDR, unless the reader sets it; its texts are borrowed until finish */
 };
 
 struct pool_spec {

@@ -384,16 +384,32 @@ static void read_pools(struct reading *reading, struct json_object *root)
 
 /* ---- fabric ---- */
 
-static struct fabric read_fabric(struct json_object *object)
+/* A transport of the table, and what the cluster says otherwise. */
+static struct transport read_transport(struct json_object *object)
+{
+    const struct transport *from = &transports[json_get_choice(object, "transport", transport_names, 0)];
+    struct transport transport = *from;
+    transport.step_s = json_get_real(object, "step_latency_us", 0.1, 1e5, from->step_s * 1e6) / 1e6;
+    transport.rate_ratio = json_get_real(object, "rate_ratio", 0.01, 1, from->rate_ratio);
+    if (!json_has(object, "step_latency_us"))
+        transport.step_s = from->step_s;
+    transport.source =
+        json_get_string(object, "source", transport_is_same(&transport, from) ? from->source : "the cluster file");
+    return transport;
+}
+
+static struct fabric read_fabric(struct json_object *object, const struct transport *transport)
 {
     struct fabric fabric = fabric_default();
     fabric.nodes_per_unit =
         (uint32_t)json_get_int(object, "nodes_per_unit", 1, CLUSTER_NODES_MAX, FABRIC_NODES_PER_UNIT);
     if (json_has(object, "rails"))
         fabric.rails = (uint32_t)json_get_int(object, "rails", 1, RAILS_MAX, 1);
-    fabric.rail_bytes_per_s = json_get_real(object, "rail_gbps", 1e-3, 1e5, FABRIC_NDR_GBPS) * 1e9 / 8;
+    fabric.rail_bytes_per_s =
+        json_get_real(object, "rail_gbps", 1e-3, 1e5, transport->nic_bytes_per_s * 8 / 1e9) * 1e9 / 8;
     fabric.leaf_oversubscription = json_get_real(object, "leaf_oversubscription", 1, 1000, 1);
     fabric.spine_oversubscription = json_get_real(object, "spine_oversubscription", 1, 1000, 1);
+    fabric.nvlink_ratio = json_get_real(object, "nvlink_ratio", 0.01, 10, 1);
     return fabric;
 }
 
@@ -406,7 +422,8 @@ static struct cluster *finish(struct reading *reading, struct json_object *root)
     }
     struct json_object object;
     json_object_open(&object, &value);
-    struct fabric fabric = read_fabric(&object);
+    reading->build->transport = read_transport(&object);
+    struct fabric fabric = read_fabric(&object, &reading->build->transport);
     reading->build->units_span_pools = json_get_bool(&object, "units_span_pools", false);
     json_object_close(&object);
     if (has_failed(root))

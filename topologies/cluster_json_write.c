@@ -1,4 +1,5 @@
 /* topologies/cluster_json_write.c -- a cluster as the JSON that cluster_read takes. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -217,6 +218,26 @@ static bool units_span_pools(const struct cluster *cluster)
     return false;
 }
 
+/* Microseconds, so that a number of up to nine decimals is read as it was. */
+static double step_us(const struct transport *transport)
+{
+    return round(transport->step_s * 1e15) / 1e9;
+}
+
+/* What the defaults do not say. */
+static void put_transport(struct buffer *out, const struct cluster *cluster)
+{
+    const struct transport *transport = &cluster->transport, *from = transport_find(text_of(transport->name));
+    if (from != transports)
+        buffer_members(out, ",'transport':%s", transport->name);
+    if (!transport_is_same(transport, from))
+        buffer_members(out, ",'step_latency_us':%g,'rate_ratio':%g", step_us(transport), transport->rate_ratio);
+    if (strcmp(transport->source, from->source) != 0)
+        buffer_members(out, ",'source':%s", transport->source);
+    if (cluster->fabric.nvlink_ratio < 1 || cluster->fabric.nvlink_ratio > 1)
+        buffer_members(out, ",'nvlink_ratio':%g", cluster->fabric.nvlink_ratio);
+}
+
 void cluster_write(const struct cluster *cluster, struct buffer *out)
 {
     const struct fabric *fabric = &cluster->fabric;
@@ -231,9 +252,11 @@ void cluster_write(const struct cluster *cluster, struct buffer *out)
     buffer_members(out, "],'fabric':{'nodes_per_unit':%u", fabric->nodes_per_unit);
     if (units_span_pools(cluster))
         buffer_members(out, ",'units_span_pools':true");
-    buffer_members(out, ",'rails':%u,'rail_gbps':%g,'leaf_oversubscription':%g,'spine_oversubscription':%g}",
+    buffer_members(out, ",'rails':%u,'rail_gbps':%g,'leaf_oversubscription':%g,'spine_oversubscription':%g",
                    fabric->rails, fabric->rail_bytes_per_s * 8 / 1e9, fabric->leaf_oversubscription,
                    fabric->spine_oversubscription);
+    put_transport(out, cluster);
+    buffer_char(out, '}');
     cluster_write_classes(cluster, out);
     buffer_char(out, '}');
 }

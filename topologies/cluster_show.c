@@ -294,6 +294,9 @@ static void show_fabric(const struct cluster *cluster, struct buffer *out)
     put_tier(out, "leaf", fabric->leaves);
     buffer_format(out, "          |  %llu cable%s\n", (unsigned long long)nics, plural(nics));
     buffer_format(out, "%-6s %6u\n", "node", cluster->node_count);
+    transport_show(&cluster->transport, out);
+    if (fabric->nvlink_ratio < 1 || fabric->nvlink_ratio > 1)
+        buffer_format(out, "NVLink: %g of the rates of collectives in docs/network.md\n", fabric->nvlink_ratio);
 }
 
 void cluster_show(const struct cluster *cluster, struct buffer *out)

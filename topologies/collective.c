@@ -16,19 +16,17 @@ const char *const collective_algorithm_names[COLLECTIVE_ALGORITHM_COUNT + 1] = {
 
 #define RING_BASE_S         14e-6   /* NCCL, base latency of a ring, protocol LL128 */
 #define RING_STEP_NVLINK_S  1.9e-6  /* NCCL, a ring's step over NVLink, LL128 */
-#define RING_STEP_NETWORK_S 4.0e-6  /* NCCL, a ring's step over the network, LL128 */
 #define TREE_BASE_S         8.4e-6  /* NCCL, base latency of a tree, protocol Simple */
 #define TREE_STEP_NVLINK_S  4.0e-6  /* NCCL, a tree's step over NVLink, Simple */
-#define TREE_STEP_NETWORK_S 14e-6   /* NCCL, a tree's step over the network, Simple */
+#define TREE_STEP_NETWORK_S 14e-6   /* NCCL, a tree's step over InfiniBand, Simple */
 #define TREE_RATIO          0.92    /* NCCL: of the links' rate; NVIDIA/nccl#1801, 3 domains: 0.96 to 0.98 */
 #define NVLS_BASE_S         35e-6   /* ml-engineering, 8 x H200, 32 KiB to 1 MiB: 39 to 46 us less the bytes' share */
-#define NVLS_TREE_STEP_S    20.9e-6 /* NCCL, NVLS tree, a step over the network, up or down */
+#define NVLS_TREE_STEP_S    20.9e-6 /* NCCL, NVLS tree, a step over InfiniBand, up or down */
 #define RAMP_S              2.83e-9 /* fit: ml-engineering, 8 x H200, 16 MiB to 1 GiB; CoreWeave, GB200, 72 GPUs */
 #define RAMP_BYTES_MAX      0x1p29  /* CoreWeave, GB200: the start-up is the same from 512 MiB to 8 GiB */
 #define NVLS_TREE_RATIO     0.94    /* fit: CoreWeave, 2 domains: 441 GB/s of 8 x H100, 690 of 8 x B200, 810 of NVL72 */
-#define NETWORK_RATIO       0.966   /* CoreWeave, 64 x H100, 8 GiB: 386 GB/s of 8 NICs of 50; NVIDIA/nccl: 46 to 48 */
 #define POINT_BASE_S        5e-6    /* assumed: about a step over the network */
-#define POINT_NETWORK_RATIO 0.9     /* assumed: 45 of 50 GB/s, somewhat below a ring's 48.3 */
+#define POINT_NETWORK_RATIO 0.9     /* assumed: InfiniBand, 45 of 50 GB/s, somewhat below a ring's 48.3 */
 #define POINT_RING_RATIO    1.016   /* NCCL: 18 links of 20.6 GB/s, 370, where a ring has 364 */
 #define PCIE_BUS_RATIO      0.76    /* assumed: NCCL counts 12 of 15.75 GB/s of PCIe 3.0 x16 (recalled) */
 
@@ -52,6 +50,7 @@ static const struct collective_system systems[] = {
         .through_bytes_per_s = 386e9, /* CoreWeave, 64 x H100: the most that was seen over several nodes */
         .channels = CHANNELS_HOPPER,
         .nic_bytes_per_s = 50e9, /* DGX H100: a ConnectX-7 of 400 Gb/s for each GPU */
+        .transport = transports,
     },
     {
         .name = "h200",
@@ -65,6 +64,7 @@ static const struct collective_system systems[] = {
         .through_bytes_per_s = 386e9, /* as h100 */
         .channels = CHANNELS_HOPPER,
         .nic_bytes_per_s = 50e9, /* DGX H200: 400 Gb/s for each GPU */
+        .transport = transports,
     },
     {
         .name = "b200",
@@ -78,6 +78,7 @@ static const struct collective_system systems[] = {
         .through_bytes_per_s = 728e9, /* not measured: the ring in a node */
         .channels = CHANNELS_BLACKWELL,
         .nic_bytes_per_s = 50e9, /* DGX B200: 400 Gb/s for each GPU */
+        .transport = transports,
     },
     {
         .name = "nvl72",
@@ -92,6 +93,7 @@ static const struct collective_system systems[] = {
         .through_bytes_per_s = 728e9,      /* not measured: the ring in a rack */
         .channels = CHANNELS_BLACKWELL,
         .nic_bytes_per_s = 50e9, /* GB200 NVL72: 400 Gb/s for each GPU */
+        .transport = transports,
     },
     {
         .name = "a100",
@@ -104,6 +106,7 @@ static const struct collective_system systems[] = {
         .through_bytes_per_s = 243e9, /* not measured: the ring in a node */
         .channels = CHANNELS_HOPPER,
         .nic_bytes_per_s = 25e9, /* DGX A100: a ConnectX-6 of 200 Gb/s for each GPU */
+        .transport = transports,
     },
     {
         .name = "h100-pcie",
@@ -114,6 +117,7 @@ static const struct collective_system systems[] = {
         .through_bytes_per_s = PCIE_RING_BYTES_PER_S,
         .channels = CHANNELS_HOPPER,
         .nic_bytes_per_s = 50e9, /* assumed: one of 400 Gb/s for each GPU */
+        .transport = transports,
     },
 };
 
@@ -129,6 +133,15 @@ const struct collective_system *collective_system_find(struct text name)
         if (text_is(name, systems[i].name))
             return &systems[i];
     return NULL;
+}
+
+struct collective_system collective_system_over(const struct collective_system *system,
+                                                const struct transport *transport)
+{
+    struct collective_system over = *system;
+    over.transport = transport;
+    over.nic_bytes_per_s = transport->nic_bytes_per_s;
+    return over;
 }
 
 /* ---- places ---- */
@@ -184,7 +197,8 @@ static double through_bytes_per_s(const struct collective_place *place)
 static double nics_bytes_per_s(const struct collective_place *place)
 {
     const double nic = fmax(place->system->nic_bytes_per_s, place->network_bytes_per_s);
-    return fmin(place->domain_gpus_least * place->network_bytes_per_s, place->system->channels * nic) * NETWORK_RATIO;
+    return fmin(place->domain_gpus_least * place->network_bytes_per_s, place->system->channels * nic) *
+           place->system->transport->rate_ratio;
 }
 
 static double ring_bytes_per_s(const struct collective_place *place)
@@ -224,8 +238,14 @@ static double ring_s(enum collective_kind kind, const struct collective_place *p
     const double rounds = kind == COLLECTIVE_ALL_REDUCE ? 2 : 1;
     const double steps = rounds * (place->gpu_count - 1.0), far_steps = rounds * (place->domain_count - 1.0);
     const double start = RING_BASE_S + (place->domain_count == 1 ? ramp_s(place->gpu_count, bytes) : 0);
-    return start + RING_STEP_NVLINK_S * (steps - far_steps) + RING_STEP_NETWORK_S * far_steps +
+    return start + RING_STEP_NVLINK_S * (steps - far_steps) + place->system->transport->step_s * far_steps +
            collective_bus_factor(kind, place->gpu_count) * bytes / ring_bytes_per_s(place);
+}
+
+/* How much longer a step over the network takes than over InfiniBand, whatever the protocol. */
+static double later_s(const struct collective_place *place)
+{
+    return place->system->transport->step_s - transports[0].step_s;
 }
 
 static double tree_height(uint32_t domain_count)
@@ -239,7 +259,8 @@ static double tree_s(const struct collective_place *place, double bytes)
     const double chain = ceil((double)place->gpu_count / place->domain_count) - 1;
     const double far = tree_factor(place->domain_count) / nics_bytes_per_s(place);
     const double near = chain > 0 ? 2 / through_bytes_per_s(place) : 0;
-    return TREE_BASE_S + 2 * (chain * TREE_STEP_NVLINK_S + tree_height(place->domain_count) * TREE_STEP_NETWORK_S) +
+    const double step_s = TREE_STEP_NETWORK_S + later_s(place);
+    return TREE_BASE_S + 2 * (chain * TREE_STEP_NVLINK_S + tree_height(place->domain_count) * step_s) +
            bytes * fmax(far, near) / TREE_RATIO;
 }
 
@@ -262,24 +283,27 @@ static double nvls_tree_s(const struct collective_place *place, double bytes)
 {
     const double near = 1 / nvls_bytes_per_s(place->system, place->domain_gpus_least, 2);
     const double far = tree_factor(place->domain_count) / nics_bytes_per_s(place);
-    return NVLS_BASE_S + 2 * tree_height(place->domain_count) * NVLS_TREE_STEP_S +
+    return NVLS_BASE_S + 2 * tree_height(place->domain_count) * (NVLS_TREE_STEP_S + later_s(place)) +
            ramp_s(place->domain_gpus_least, bytes) + bytes * fmax(near, far) / NVLS_TREE_RATIO;
 }
 
 static double all_to_all_s(const struct collective_place *place, double bytes)
 {
     const double n = place->gpu_count, most = ceil(n / place->domain_count);
-    const double far_s = (n - place->domain_gpus_least) / n * bytes / (place->network_bytes_per_s * NETWORK_RATIO);
+    const struct transport *transport = place->system->transport;
+    const double far_s =
+        (n - place->domain_gpus_least) / n * bytes / (place->network_bytes_per_s * transport->rate_ratio);
     const double near_s = (most - 1) / n * bytes / local_bytes_per_s(place);
     const bool is_far = place->domain_count > 1;
-    return RING_BASE_S + (is_far ? RING_STEP_NETWORK_S : RING_STEP_NVLINK_S) + fmax(is_far ? far_s : 0, near_s);
+    return RING_BASE_S + (is_far ? transport->step_s : RING_STEP_NVLINK_S) + fmax(is_far ? far_s : 0, near_s);
 }
 
 static double point_to_point_s(const struct collective_place *place, double bytes)
 {
-    const double rate = place->domain_count > 1 ? POINT_NETWORK_RATIO * place->network_bytes_per_s
-                                                : POINT_RING_RATIO * local_bytes_per_s(place);
-    return POINT_BASE_S + bytes / rate;
+    if (place->domain_count == 1)
+        return POINT_BASE_S + bytes / (POINT_RING_RATIO * local_bytes_per_s(place));
+    const double ratio = POINT_NETWORK_RATIO * (place->system->transport->rate_ratio / transports[0].rate_ratio);
+    return POINT_BASE_S + later_s(place) + bytes / (ratio * place->network_bytes_per_s);
 }
 
 static bool can_nvls(const struct collective_place *place)

@@ -50,6 +50,7 @@
 
 #include "base/text.h"
 #include "topologies/links.h"
+#include "topologies/transport.h"
 
 enum { COLLECTIVE_NVLS_GPUS_MIN = 5 }; /* 8 x H200, 4 GPUs: 363 GB/s with NVLS on and off (ml-engineering) */
 
@@ -87,21 +88,26 @@ enum collective_links {
 /* What GPUs of a kind of machine are connected by. */
 struct collective_system {
     const char *name;
-    const char *gpu_model;           /* topologies/gpu_model.h */
-    uint32_t node_gpus;              /* GPUs of a node */
-    uint32_t domain_gpus;            /* GPUs that share NVLink; without NVLink, those of a node */
-    bool has_nvlink;                 /* else PCIe */
-    enum collective_links links;     /* LINKS_UNKNOWN: nothing like it is in this table */
-    double ring_bytes_per_s;         /* bus bandwidth of a ring in a domain */
-    double nvls_bytes_per_s;         /* what one GPU sends through the switch; 0: no NVLS */
-    double nvls_bus_bytes_per_s_max; /* of any number of GPUs; 0: no such limit */
-    double through_bytes_per_s;      /* what one GPU passes on in a domain, of a ring or chain over several */
-    uint32_t channels;               /* of the library; each leaves a domain by one NIC */
-    double nic_bytes_per_s;          /* nominal, of one GPU in one direction */
+    const char *gpu_model;             /* topologies/gpu_model.h */
+    uint32_t node_gpus;                /* GPUs of a node */
+    uint32_t domain_gpus;              /* GPUs that share NVLink; without NVLink, those of a node */
+    bool has_nvlink;                   /* else PCIe */
+    enum collective_links links;       /* LINKS_UNKNOWN: nothing like it is in this table */
+    double ring_bytes_per_s;           /* bus bandwidth of a ring in a domain */
+    double nvls_bytes_per_s;           /* what one GPU sends through the switch; 0: no NVLS */
+    double nvls_bus_bytes_per_s_max;   /* of any number of GPUs; 0: no such limit */
+    double through_bytes_per_s;        /* what one GPU passes on in a domain, of a ring or chain over several */
+    uint32_t channels;                 /* of the library; each leaves a domain by one NIC */
+    double nic_bytes_per_s;            /* nominal, of one GPU in one direction */
+    const struct transport *transport; /* borrowed; never NULL */
 };
 
 const struct collective_system *collective_system_table(uint32_t *count);
 const struct collective_system *collective_system_find(struct text name); /* NULL: unknown */
+
+/* The same machines on another network, with its NICs.  transport: borrowed. */
+struct collective_system collective_system_over(const struct collective_system *system,
+                                                const struct transport *transport);
 
 /* Where the members of a group stand. */
 struct collective_place {

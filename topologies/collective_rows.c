@@ -13,6 +13,7 @@
 #define AR COLLECTIVE_ALL_REDUCE
 #define AG COLLECTIVE_ALL_GATHER
 #define RS COLLECTIVE_REDUCE_SCATTER
+#define AA COLLECTIVE_ALL_TO_ALL
 
 static const struct collective_table tables[] = {
     {
@@ -94,9 +95,53 @@ static const struct collective_table tables[] = {
     },
     {
         .title = "Nodes of 8 H100, RoCE: 4 nodes with and without NVLS, 2 nodes without and with",
-        .source = "NVIDIA/nccl#1221; the size is not told, 8 GiB assumed",
+        .source = "NVIDIA/nccl#1221; of 4 and 8 GiB",
+        .tolerance = 0.1,
+        .transport = "roce-400g",
         ROWS({"h100", AR, 4, 8, true, 8 * GIB, 320}, {"h100", AR, 4, 8, false, 8 * GIB, 320},
              {"h100", AR, 2, 8, false, 8 * GIB, 330}, {"h100", AR, 2, 8, true, 8 * GIB, 430}),
+    },
+    {
+        .title = "Two nodes of 8 H100, GPUDirect-TCPXO of Google Cloud, NICs of 200 Gb/s, from 64 MiB",
+        .source = "lessizzmore/create-a3mega-ztan-fork, ztan-NCCL-test-result",
+        .tolerance = 0.1,
+        .transport = "gcp-tcpxo",
+        ROWS({"h100", AR, 2, 8, true, 64 * MIB, 99.74}, {"h100", AR, 2, 8, true, 256 * MIB, 213.19},
+             {"h100", AR, 2, 8, true, 1 * GIB, 297.86}, {"h100", AR, 2, 8, true, 8 * GIB, 338.82}),
+    },
+    {
+        .title = "The same below 64 MiB",
+        .source = "lessizzmore/create-a3mega-ztan-fork, ztan-NCCL-test-result",
+        .transport = "gcp-tcpxo",
+        ROWS({"h100", AR, 2, 8, true, 1 * MIB, 9.68}, {"h100", AR, 2, 8, true, 16 * MIB, 32.18}),
+    },
+    {
+        .title = "Nodes of 8 H100, AWS EFA, from 1 GiB",
+        .source = "crazyguitar/aws-gpu-communication-benchmark, data/nccl_all_reduce.csv; MB taken as MiB",
+        .tolerance = 0.25,
+        .transport = "aws-efa",
+        ROWS({"h100", AR, 2, 8, true, 1 * GIB, 435.14}, {"h100", AR, 2, 8, true, 8 * GIB, 477.71},
+             {"h100", AR, 4, 8, true, 1 * GIB, 280.30}, {"h100", AR, 4, 8, true, 8 * GIB, 356.99},
+             {"h100", AR, 8, 8, true, 1 * GIB, 274.47}, {"h100", AR, 8, 8, true, 8 * GIB, 355.36},
+             {"h100", AR, 16, 8, true, 1 * GIB, 269.23}, {"h100", AR, 16, 8, true, 8 * GIB, 356.27},
+             {"h100", AR, 32, 8, true, 1 * GIB, 220.08}, {"h100", AR, 32, 8, true, 8 * GIB, 321.10}),
+    },
+    {
+        .title = "Nodes of 8 H100, AWS EFA, 256 MiB",
+        .source = "crazyguitar/aws-gpu-communication-benchmark, data/nccl_all_reduce.csv; MB taken as MiB",
+        .transport = "aws-efa",
+        ROWS({"h100", AR, 2, 8, true, 256 * MIB, 364.46}, {"h100", AR, 4, 8, true, 256 * MIB, 273.34},
+             {"h100", AR, 8, 8, true, 256 * MIB, 232.09}, {"h100", AR, 16, 8, true, 256 * MIB, 148.11},
+             {"h100", AR, 32, 8, true, 256 * MIB, 137.99}),
+    },
+    {
+        .title = "Nodes of 8 H100, AWS EFA, all-to-all",
+        .source = "crazyguitar/aws-gpu-communication-benchmark, data/nccl_alltoall.csv; MB taken as MiB",
+        .tolerance = 0.2,
+        .transport = "aws-efa",
+        ROWS({"h100", AA, 2, 8, true, 2 * GIB, 79.25}, {"h100", AA, 4, 8, true, 2 * GIB, 54.07},
+             {"h100", AA, 8, 8, true, 2 * GIB, 49.63}, {"h100", AA, 16, 8, true, 2 * GIB, 44.23},
+             {"h100", AA, 32, 8, true, 2 * GIB, 40.78}),
     },
     {
         .title = "B200: one node of 8, and 4 nodes from 1 GiB",
@@ -120,10 +165,20 @@ const struct collective_table *collective_tables(uint32_t *count)
     return tables;
 }
 
-struct collective_place collective_row_place(const struct collective_row *row)
+static const struct transport *transport_of(const struct collective_table *table)
+{
+    return table->transport != NULL ? transport_find(text_of(table->transport)) : transports;
+}
+
+struct collective_system collective_row_system(const struct collective_table *table, const struct collective_row *row)
 {
     const struct collective_system *system = collective_system_find(text_of(row->system));
     assert(system != NULL);
+    return table->transport != NULL ? collective_system_over(system, transport_of(table)) : *system;
+}
+
+struct collective_place collective_row_place(const struct collective_row *row, const struct collective_system *system)
+{
     struct collective_place place = collective_place_even(system, row->domains, row->gpus, system->nic_bytes_per_s);
     place.has_nvls = row->has_nvls;
     return place;
@@ -131,7 +186,8 @@ struct collective_place collective_row_place(const struct collective_row *row)
 
 double collective_row_s(const struct collective_table *table, const struct collective_row *row)
 {
-    const struct collective_place place = collective_row_place(row);
+    const struct collective_system system = collective_row_system(table, row);
+    const struct collective_place place = collective_row_place(row, &system);
     return table->algorithm == COLLECTIVE_NOTHING
                ? collective_time(row->kind, &place, row->bytes).s
                : collective_algorithm_s(row->kind, &place, row->bytes, table->algorithm);
@@ -152,20 +208,31 @@ uint32_t collective_place_class(const struct collective_place *place)
     return place->is_pcie ? 0 : domain_class(place->domain_count);
 }
 
+/* Does the table count for the place?  Which transport there is does not matter in one domain. */
+static bool is_of_transport(const struct collective_table *table, const struct collective_place *place)
+{
+    return place->domain_count == 1 || transport_is_same(transport_of(table), place->system->transport);
+}
+
 struct range collective_range(enum collective_kind kind, const struct collective_place *place)
 {
-    struct range range = {
-        .what = place->is_pcie ? "PCIe" : place->system->name, .what_axis = "system", .axes = axes, .axis_count = 3};
+    enum { NO_SYSTEM, NO_NETWORK, NO_KIND } lacks = NO_SYSTEM;
+    struct range range = {.axes = axes, .axis_count = 3};
     for (size_t t = 0; t < sizeof tables / sizeof *tables && !place->is_pcie; t++)
         for (size_t r = 0; tables[t].tolerance > 0 && r < tables[t].count; r++) {
             const struct collective_row *row = &tables[t].rows[r];
             if (collective_system_find(text_of(row->system))->links != place->system->links)
                 continue;
-            range.what = collective_kind_names[kind]; /* there are rows of such links */
-            range.what_axis = "collective";
-            if (row->kind == kind && domain_class(row->domains) == domain_class(place->domain_count))
+            const bool counts = is_of_transport(&tables[t], place);
+            lacks = counts ? NO_KIND : lacks == NO_SYSTEM ? NO_NETWORK : lacks;
+            if (counts && row->kind == kind && domain_class(row->domains) == domain_class(place->domain_count))
                 range_add(&range, (const double[]){row->domains, row->domains * row->gpus, row->bytes});
         }
+    range.what_axis = lacks == NO_SYSTEM ? "system" : lacks == NO_NETWORK ? "network" : "collective";
+    range.what = place->is_pcie        ? "PCIe"
+                 : lacks == NO_SYSTEM  ? place->system->name
+                 : lacks == NO_NETWORK ? transport_known_name(place->system->transport)
+                                       : collective_kind_names[kind];
     return range;
 }
 

@@ -464,6 +464,11 @@ struct range training_range(const struct training_plan *plan, const struct colle
         range.what_axis = "system";
         return range;
     }
+    if (!transport_is_same(system->transport, transports)) { /* all rows are of InfiniBand, most of several nodes */
+        range.what = transport_known_name(system->transport);
+        range.what_axis = "network";
+        return range;
+    }
     for (uint32_t i = 0; i < training_row_count(); i++) {
         const struct training_row row = training_row_at(i);
         if (!row.is_tested || kind_of(&row.plan) != kind)

@@ -49,6 +49,11 @@ awk -v shared="$(slowed shared)" -v alone="$(slowed alone)" 'BEGIN { exit !(shar
     fail "slowed: shared $(slowed shared), alone $(slowed alone) GPU h"
 [ -z "$(slowed free)" ] || fail 'free: the record tells what communication costs'
 
+# The network of the cluster counts: the default by its name changes nothing, a step of 5 ms does.
+named=$(run named --set cluster.fabric.transport=infiniband-ndr)
+[ "$named" = "$shared" ] || fail "infiniband-ndr is not the default: fingerprint '$named', not '$shared'"
+[ "$(run slow --set cluster.fabric.step_latency_us=5000)" != "$shared" ] || fail 'a step of 5 ms changes no run'
+
 # What was decided is decided again, and another program decides the same.
 windtunnel decide shared/events.jsonl.zst --check
 [ "$status" -eq 0 ] || fail "decide --check: $(cat said.out said.err)"

@@ -11,13 +11,14 @@ windtunnel validate-model
 is_silent said.err validate-model
 grep -q 'NOT OK' said.out && fail 'status 0, but a row does not hold'
 tested=$(grep -c ' ok$' said.out)
-[ "$tested" -eq 96 ] || fail "$tested rows and sums are tested, not 96"
+[ "$tested" -eq 119 ] || fail "$tested rows and sums are tested, not 119"
 untested=$(grep -c '% .* not tested$' said.out)
-[ "$untested" -eq 18 ] || fail "$untested rows are not tested, not 18"
+[ "$untested" -eq 21 ] || fail "$untested rows are not tested, not 21"
 for title in '8 x H200, NVLS, by size' 'H200 by number of GPUs' '8 x H100' '8 nodes of 8 H100' 'GB200 NVL72, one rack' \
     'Errors of the tested rows' 'All-reduce beyond the rows' 'Two domains, InfiniBand' \
     '4 and 8 GPUs in each of three racks' \
-    'Nodes of 8 H100, RoCE' 'B200: one node' 'B200: 4 nodes' 'Training on H100' 'Llama 3 405B' \
+    'Nodes of 8 H100, RoCE' 'Two nodes of 8 H100, GPUDirect-TCPXO' 'Nodes of 8 H100, AWS EFA' \
+    'B200: one node' 'B200: 4 nodes' 'Training on H100' 'Llama 3 405B' \
     'Sharded parameters (FSDP), 128' 'Sharded parameters (FSDP), 8' 'NeMo, BF16' 'FP8: llm-foundry' \
     'Mixtures of experts' \
     'Strong scaling, 177B' 'What the network is worth, 70B' 'A V100 in each of 2 to 8 servers' \

@@ -345,4 +345,44 @@ TEST(bad_fabrics_are_refused_with_their_place)
     check_refused(FABRIC("'rails': 0"), "error: c.json:2:21: 'rails' must be an integer from 1 to 16, got 0",
                   "at /fabric/rails");
     check_refused(FABRIC("'rail': 4"), "error: c.json:2:12: unknown key 'rail'", "rails");
+    check_refused(FABRIC("'transport': 'aws-afe'"),
+                  "error: c.json:2:25: 'transport' must be one of 'infiniband-ndr', 'roce-400g', 'gcp-tcpxo', "
+                  "'aws-efa'; got \"aws-afe\"",
+                  "did you mean 'aws-efa'?");
+    check_refused(FABRIC("'step_latency_us': 0"),
+                  "error: c.json:2:31: 'step_latency_us' must be a number from 0.1 to 100000, got 0",
+                  "at /fabric/step_latency_us");
+    check_refused(FABRIC("'rate_ratio': 1.1"),
+                  "error: c.json:2:26: 'rate_ratio' must be a number from 0.01 to 1, got 1.1", "at /fabric/rate_ratio");
+    check_refused(FABRIC("'nvlink_ratio': 0"),
+                  "error: c.json:2:28: 'nvlink_ratio' must be a number from 0.01 to 10, got 0",
+                  "at /fabric/nvlink_ratio");
+    check_refused(FABRIC("'source': 3"), "error: c.json:2:22: 'source' must be a string, got 3", "at /fabric/source");
+}
+
+/* The transport of the table, and what the file says in place of its numbers. */
+TEST(a_fabric_has_a_transport)
+{
+    static const struct {
+        const char *fields, *name, *source;
+        double step_s, rate_ratio, nic_bytes_per_s;
+    } rows[] = {
+        {"", "infiniband-ndr", "NVIDIA/nccl src/graph/tuning.cc; coreweave/nccl-tests, 64 x H100", 4e-6, 0.966, 50e9},
+        {"'transport': 'gcp-tcpxo'", "gcp-tcpxo", NULL, 396e-6, 0.986, 25e9},
+        {"'transport': 'aws-efa', 'step_latency_us': 50, 'rail_gbps': 100", "aws-efa", "the cluster file", 50e-6, 0.873,
+         12.5e9},
+        {"'rate_ratio': 0.5, 'source': 'ours'", "infiniband-ndr", "ours", 4e-6, 0.5, 50e9},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "{'pools': [{'nodes': 2, 'gpus_per_node': 8}], 'fabric': {%s}}", rows[i].fields);
+        struct cluster *cluster = cluster_of(text);
+        const struct transport *is = &cluster->transport;
+        assert_string_equal(is->name, rows[i].name);
+        assert_string_equal(is->source,
+                            rows[i].source != NULL ? rows[i].source : transport_find(text_of(is->name))->source);
+        assert_true(is->step_s == rows[i].step_s && is->rate_ratio == rows[i].rate_ratio);
+        assert_true(cluster->fabric.rail_bytes_per_s == rows[i].nic_bytes_per_s);
+        cluster_free(cluster);
+    }
 }

@@ -70,6 +70,9 @@ static void same(const struct cluster *a, const struct cluster *b)
             assert_int_equal(a->levels[l].domain[n], b->levels[l].domain[n]);
     }
     assert_memory_equal(&a->fabric, &b->fabric, sizeof a->fabric);
+    assert_string_equal(a->transport.name, b->transport.name);
+    assert_string_equal(a->transport.source, b->transport.source);
+    assert_true(transport_is_same(&a->transport, &b->transport));
 }
 
 static void check(struct cluster *cluster)
@@ -121,7 +124,19 @@ TEST(everything_a_file_may_say_comes_back)
                     "\"levels\":[\"zone\",\"unit\"],"
                     "\"fabric\":{\"nodes_per_unit\":4,\"rails\":2,\"rail_gbps\":100,"
                     "\"leaf_oversubscription\":1.5,\"spine_oversubscription\":2,"
+                    "\"transport\":\"aws-efa\",\"step_latency_us\":35.123456789,\"rate_ratio\":0.7,"
+                    "\"source\":\"our \\\"own\\\" runs\",\"nvlink_ratio\":0.93,"
                     "\"units_span_pools\":true}}"));
+}
+
+TEST(each_transport_comes_back)
+{
+    for (int t = 0; t < TRANSPORT_COUNT; t++) {
+        char text[256];
+        snprintf(text, sizeof text, "{'pools': [{'nodes': 2, 'gpus_per_node': 8}], 'fabric': {'transport': '%s'}}",
+                 transport_names[t]);
+        check(read_back(text));
+    }
 }
 
 TEST(node_lists_come_back)

@@ -29,7 +29,8 @@ TEST(tested_rows_are_met_and_inside)
     for (uint32_t t = 0; t < count; t++)
         for (size_t r = 0; r < tables[t].count; r++) {
             const struct collective_row *row = &tables[t].rows[r];
-            const struct collective_place place = collective_row_place(row);
+            const struct collective_system system = collective_row_system(&tables[t], row);
+            const struct collective_place place = collective_row_place(row, &system);
             const double gb_per_s = collective_bus_factor(row->kind, place.gpu_count) * row->bytes /
                                     collective_row_s(&tables[t], row) / 1e9;
             if (tables[t].tolerance == 0)
@@ -55,6 +56,28 @@ TEST(beyond_the_rows)
     check_outside(verdict_of("a100", 1, 8, 1e9), "a100", INFINITY);
     check_outside(verdict_of("h100-pcie", 1, 8, 1e9), "PCIe", INFINITY);
     assert_null(verdict_of("a100", 1, 1, 1e9).reason); /* one GPU sends nothing */
+}
+
+/* What was measured over one network says nothing of another, but for what stays in one domain. */
+TEST(other_networks)
+{
+    const struct collective_system *h100 = collective_system_find(TEXT("h100"));
+    struct transport own = *transport_find(TEXT("aws-efa"));
+    const struct collective_system efa = collective_system_over(h100, &own);
+    struct collective_place nodes = collective_place_even(&efa, 16, 8, efa.nic_bytes_per_s);
+    const struct collective_place node = collective_place_even(&efa, 1, 8, efa.nic_bytes_per_s);
+    assert_null(collective_validated(COLLECTIVE_ALL_REDUCE, &nodes, 0x1p31).reason);
+    assert_null(collective_validated(COLLECTIVE_ALL_TO_ALL, &nodes, 0x1p31).reason);
+    check_outside(collective_validated(COLLECTIVE_ALL_REDUCE, &nodes, 0x1p29), "bytes", 2);
+    check_outside(collective_validated(COLLECTIVE_ALL_GATHER, &nodes, 0x1p31), "all-gather", INFINITY);
+    assert_null(collective_validated(COLLECTIVE_ALL_REDUCE, &node, 1e9).reason);
+    own.step_s *= 2;
+    check_outside(collective_validated(COLLECTIVE_ALL_REDUCE, &nodes, 0x1p31), "this network", INFINITY);
+    assert_null(collective_validated(COLLECTIVE_ALL_REDUCE, &node, 1e9).reason);
+    const struct collective_system b200 =
+        collective_system_over(collective_system_find(TEXT("b200")), transport_find(TEXT("gcp-tcpxo")));
+    nodes = collective_place_even(&b200, 2, 8, b200.nic_bytes_per_s);
+    check_outside(collective_validated(COLLECTIVE_ALL_REDUCE, &nodes, 0x1p31), "gcp-tcpxo", INFINITY);
 }
 
 TEST(other_collectives)

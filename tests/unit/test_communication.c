@@ -293,3 +293,20 @@ TEST(members_that_left_are_replicas_less)
     assert_true(communication_time(&plan, &node, &place, 50e9).speed > 0);
     cluster_free(cluster);
 }
+
+/* Eight GPUs that exchange 100 MB all to all, in one node and in two, by the transport and the NVLink of the file. */
+TEST(a_cluster_has_wires_of_its_own)
+{
+    struct cluster *cluster = cluster_at("topologies/dgx-h100-500.json");
+    const struct communication bound = sensitivity_of("bandwidth_bound");
+    cluster->transport.step_s = 2e-3;
+    cluster->transport.rate_ratio = 0.5;
+    cluster->fabric.nvlink_ratio = 0.8;
+    const struct gang_place two = place_of(cluster, 0, 1, 2, 0x0f);
+    const double near = 14e-6 + 1.9e-6 + 7.0 / 8 * 1e8 / (0.8 * 364e9);
+    const double far = 14e-6 + 2e-3 + 0.5 * 1e8 / (50e9 * 0.5);
+    check_near(time_at(&bound, cluster, &two).speed, 1 / (0.9 + 0.1 * far / near));
+    check_near(two.system.nvls_bytes_per_s, 0.8 * 310e9);
+    check_near(two.system.through_bytes_per_s, 0.8 * 386e9);
+    cluster_free(cluster);
+}
