@@ -53,7 +53,7 @@
 #include "policies/quota/amounts.h"
 #include "policies/quota/quota.h"
 
-#define PLUGIN_ABI    25
+#define PLUGIN_ABI    26
 #define PLUGIN_SYMBOL "windtunnel_plugin"
 enum { PLUGINS_MAX = OWNS_MAX, PLUGIN_STATE_BYTES_MAX = 65536 /* of state_size */ };
 
