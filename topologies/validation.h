@@ -17,6 +17,8 @@
  *   struct range_verdict verdict = validation_test(ranges, job->communication, &place);
  *   validation_add(&validation, verdict, "job 17", gpu_us, gpu_us);
  *
+ * Ranges are those of one cluster: its network is one of their conditions.
+ *
  * Cost.  A range is computed when the first plan or collective of its kind is tested; a test then is O(axes).
  *
  * It does not: judge the rate of the network.  The rows are of NICs of 400 Gb/s (H100) without oversubscription.
