@@ -12,10 +12,10 @@
 #include "reports/run_figures.h"
 #include "reports/show.h"
 
-/* ERROR_USAGE names those that there are. */
+/* Find the figure of that name.  An unknown name is ERROR_USAGE, and the error's hint lists all names. */
 struct error figure_files_find(const char *name, const struct run_figure **figure) MUST_CHECK;
 
-/* NULL: no such file. */
+/* Write the figure to the files.  A path that is NULL is left out. */
 struct error figure_files_write(const struct show *show, const struct run_figure *figure, const char *svg_path,
                                 const char *pdf_path) MUST_CHECK;
 

@@ -133,7 +133,7 @@ static bool print_table(enum training_table which, struct buffer *out)
 
 /* ---- errors ---- */
 
-/* The errors of the tested rows of one kind and precision: those that give one range. */
+/* The model's errors over the tested rows of one kind of plan and one precision.  The same rows give the range. */
 struct error_sum {
     const char *what; /* "dense plans in bf16" */
     double squares, worst;

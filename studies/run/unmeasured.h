@@ -42,7 +42,7 @@ void unmeasured_add(struct unmeasured *unmeasured, const struct job *job, const 
 void unmeasured_release(struct unmeasured *unmeasured);
 
 /* Call `say` for mixtures of experts that no measured row encloses on any pool: a sentence without an end.
- * Of jobs, those that were taken from the source count. */
+ * The jobs of a trace are checked as far as `source` has read them. */
 void unmeasured_list(const struct scenario *scenario, const struct job_source *source,
                      void (*say)(void *self, const char *text), void *self);
 
