@@ -17,6 +17,7 @@
 typedef int64_t time_ns;
 
 #define TIME_NS_PER_US INT64_C(1000)
+#define TIME_US_PER_S  INT64_C(1000000)
 #define TIME_NS_PER_MS INT64_C(1000000)
 #define TIME_NS_PER_S  INT64_C(1000000000)
 #define TIME_NEVER     INT64_MAX       /* never */

@@ -287,6 +287,9 @@ struct sched_counts {
     uint64_t recuts; /* GPUs for which a REPARTITION was decided */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
+/* GPUs that waiting jobs ask for: all that could start if there were room and their turn came, with members beyond the
+ * minimum of jobs that run.  Jobs that are held, or that others hold back, ask for none.  O(1). */
+int64_t sched_waiting_gpu_milli(const struct sched *sched);
 
 /* Why a job waits, as of the last cycle (policies/state/waits.h).  REASON_NONE: it is not known, or does not wait. */
 enum reason sched_why(const struct sched *sched, job_id job);

@@ -16,6 +16,11 @@ const struct metric metric_table[METRIC_COUNT] = {
          "all GPU time of the cluster in the window. The activity is what "
          "the workload says; not defined if some job that ran has none. Work that is thrown away "
          "and done again counts each time; useful_ratio leaves it out."},
+    [METRIC_GPU_UTIL_RATIO] =
+        {"gpu_util_ratio", NAN, "ratio", BETTER_HIGHER,
+         "GPU time in which a kernel is on the GPU, however few SMs it keeps busy, as nvidia-smi shows it (GPU-Util) / "
+         "all GPU time of the cluster in the window. It follows from the SM activity by the law of docs/activity.md, "
+         "and is not defined where that is not."},
     [METRIC_IDLE_RESERVED_RATIO] =
         {"idle_reserved_ratio", NAN, "ratio", BETTER_LOWER,
          "GPU time that is reserved and idle / all GPU time of the cluster in the window: held for "
@@ -187,6 +192,50 @@ const struct metric metric_table[METRIC_COUNT] = {
                          "GPU time of nodes that were out of service by world.capacity, without GPUs that jobs still "
                          "held there. Ratios to all GPU time of the cluster, and its cost, leave it out. Only if there "
                          "is any."},
+    [METRIC_WATERFALL_FROM + FALL_UNASKED] =
+        {"waterfall_unasked_ratio", NAN, "ratio", BETTER_NEITHER,
+         "GPU time that was free and that no waiting job asked for / all GPU time of the cluster in the window. All "
+         "waterfall_*_ratio add up to 1: they lead from all GPU time to SM activity (docs/activity.md)."},
+    [METRIC_WATERFALL_FROM + FALL_WAITING] =
+        {"waterfall_waiting_ratio", NAN, "ratio", BETTER_LOWER,
+         "GPU time that was free while jobs waited, at most what they asked for / all GPU time of the cluster in the "
+         "window: fragmentation, quotas, gangs, priorities, reservations."},
+    [METRIC_WATERFALL_FROM + FALL_RESERVED] = {"waterfall_reserved_ratio", NAN, "ratio", BETTER_LOWER,
+                                               "spent_reserved_gpu_h / all GPU time of the cluster in the window."},
+    [METRIC_WATERFALL_FROM + FALL_DOWN] = {"waterfall_down_ratio", NAN, "ratio", BETTER_LOWER,
+                                           "spent_down_gpu_h / all GPU time of the cluster in the window."},
+    [METRIC_WATERFALL_FROM + FALL_CUT] =
+        {"waterfall_cut_ratio", NAN, "ratio", BETTER_LOWER,
+         "GPU time of GPUs that were being repartitioned, and of partitioned GPUs that was in no instance / all GPU "
+         "time of the cluster in the window."},
+    [METRIC_WATERFALL_FROM + FALL_START] =
+        {"waterfall_start_ratio", NAN, "ratio", BETTER_LOWER,
+         "spent_restart_gpu_h / all GPU time of the cluster in the window: pulls, loads, restarts, warm-ups and "
+         "checkpoints."},
+    [METRIC_WATERFALL_FROM + FALL_UNUSED] =
+        {"waterfall_unused_ratio", NAN, "ratio", BETTER_LOWER,
+         "GPU time that jobs held while they worked, on SMs that they did not keep busy, for no reason below / all GPU "
+         "time of the cluster in the window: pieces larger than needed, idle users, kernels of few blocks."},
+    [METRIC_WATERFALL_FROM + FALL_HOST] =
+        {"waterfall_host_ratio", NAN, "ratio", BETTER_LOWER,
+         "GPU time that training held while it worked without a kernel, for its host and input / all GPU time of the "
+         "cluster in the window."},
+    [METRIC_WATERFALL_FROM + FALL_NETWORK] =
+        {"waterfall_network_ratio", NAN, "ratio", BETTER_LOWER,
+         "GPU time that jobs held while they waited for communication that they would not have at the best place alone "
+         "/ all GPU time of the cluster in the window."},
+    [METRIC_WATERFALL_FROM + FALL_UNKNOWN] =
+        {"waterfall_unknown_ratio", NAN, "ratio", BETTER_NEITHER,
+         "GPU time that jobs held while they worked, and of which the workload tells no SM activity / all GPU time of "
+         "the cluster in the window."},
+    [METRIC_WATERFALL_FROM + FALL_LOST] =
+        {"waterfall_lost_ratio", NAN, "ratio", BETTER_LOWER,
+         "GPU time x SM activity of work that was thrown away in the window / all GPU time of the cluster in the "
+         "window."},
+    [METRIC_WATERFALL_FROM + FALL_ACTIVE] =
+        {"waterfall_active_ratio", NAN, "ratio", BETTER_HIGHER,
+         "GPU time x SM activity of work that was not thrown away in the window / all GPU time of the cluster in the "
+         "window."},
     [METRIC_QUEUE_TIME_P50_S] =
         {"queue_time_p50_s", NAN, "s", BETTER_LOWER,
          "Median of the wait from eligible to first start (eligible: submitted, and every job it "

@@ -128,6 +128,18 @@ static double little_error(const struct metrics *metrics)
     return waits_s > 0 ? 1 : 0;
 }
 
+static void fill_waterfall(const struct integrals *from, const struct integrals *to, double gpu_s, double *value)
+{
+    double spent[SPENT_COUNT], use[USE_COUNT];
+    for (int cause = 0; cause < SPENT_COUNT; cause++)
+        spent[cause] = to->spent_gpu_s[cause] - from->spent_gpu_s[cause];
+    for (int kind = 0; kind < USE_COUNT; kind++)
+        use[kind] = to->use_gpu_s[kind] - from->use_gpu_s[kind];
+    waterfall_of(spent, use, to->active_gpu_s - from->active_gpu_s, &value[METRIC_WATERFALL_FROM]);
+    for (int part = 0; part < FALL_COUNT; part++)
+        value[METRIC_WATERFALL_FROM + part] /= gpu_s;
+}
+
 static void fill_window(const struct metrics *metrics, double *value)
 {
     const struct integrals *from = &metrics->window_start, *to = &metrics->window_end;
@@ -149,6 +161,9 @@ static void fill_window(const struct metrics *metrics, double *value)
     value[METRIC_ALLOCATION_RATIO] = (to->allocated_gpu_s - from->allocated_gpu_s) / gpu_s;
     if (!metrics->has_unknown_activity)
         value[METRIC_SM_ACTIVE_RATIO] = (to->active_gpu_s - from->active_gpu_s) / gpu_s;
+    if (!metrics->has_unknown_activity)
+        value[METRIC_GPU_UTIL_RATIO] = (to->use_gpu_s[USE_KERNEL] - from->use_gpu_s[USE_KERNEL]) / gpu_s;
+    fill_waterfall(from, to, gpu_s, value);
     if (metrics->has_declared_activity)
         value[METRIC_IDLE_HELD_RATIO] = (to->idle_held_gpu_s - from->idle_held_gpu_s) / gpu_s;
     value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;

@@ -376,6 +376,8 @@ static struct integrals integrals_of(const struct timeline_row *row)
     };
     for (int cause = 0; cause < SPENT_COUNT; cause++)
         integrals.spent_gpu_s[cause] = (double)row->spent[cause] / 1e9;
+    for (int kind = 0; kind < USE_COUNT; kind++)
+        integrals.use_gpu_s[kind] = (double)row->use_us[kind] / 1e6;
     return integrals;
 }
 
@@ -400,6 +402,8 @@ static struct integrals integrals_between(const struct integrals *a, const struc
     };
     for (int cause = 0; cause < SPENT_COUNT; cause++)
         integrals.spent_gpu_s[cause] = between(a->spent_gpu_s[cause], b->spent_gpu_s[cause], share);
+    for (int kind = 0; kind < USE_COUNT; kind++)
+        integrals.use_gpu_s[kind] = between(a->use_gpu_s[kind], b->use_gpu_s[kind], share);
     return integrals;
 }
 

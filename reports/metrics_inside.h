@@ -12,6 +12,7 @@
 #include "reports/hour_load.h"
 #include "reports/metrics.h"
 #include "reports/quantile.h"
+#include "reports/waterfall.h"
 
 typedef __int128 wide_int; /* GPU-milli x ns of ten million jobs exceed 64 bits */
 
@@ -141,6 +142,7 @@ enum metric_id {
     /* of the whole run only */
     METRIC_ALLOCATION_RATIO,
     METRIC_SM_ACTIVE_RATIO,
+    METRIC_GPU_UTIL_RATIO,
     METRIC_IDLE_RESERVED_RATIO,
     METRIC_IDLE_HELD_RATIO,
     METRIC_DOWN_RATIO,
@@ -176,6 +178,8 @@ enum metric_id {
     METRIC_USEFUL_RATIO,
     METRIC_SPENT_FROM, /* by enum spent_cause */
     METRIC_SPENT_LAST = METRIC_SPENT_FROM + SPENT_COUNT - 1,
+    METRIC_WATERFALL_FROM, /* by enum waterfall_part */
+    METRIC_WATERFALL_LAST = METRIC_WATERFALL_FROM + FALL_COUNT - 1,
     /* also of cuts */
     METRIC_CUTS_FROM,
     METRIC_QUEUE_TIME_P50_S = METRIC_CUTS_FROM,
@@ -278,7 +282,7 @@ struct integrals {
     double time_s;
     double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s;
     double pending_job_s, partial_gang_gpu_s, idle_held_gpu_s;
-    double spent_gpu_s[SPENT_COUNT];
+    double spent_gpu_s[SPENT_COUNT], use_gpu_s[USE_COUNT];
 };
 
 /* Mean usability of free GPUs over the window, in GPUs.  A sample holds until the next one. */

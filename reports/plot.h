@@ -1,10 +1,10 @@
-/* reports/plot.h -- line plots, drawn by gnuplot without trusting anything to it.
+/* reports/plot.h -- plots of lines and bars, drawn by gnuplot without trusting anything to it.
  *
  * Law: gnuplot sees fixed script templates with numbers in them and data files of numbers, in a private folder, with
  * an empty environment and a time limit, started without a shell.  A script never holds a name, label or path from
- * outside; labels and titles are put into the SVG afterwards, escaped.  The texts of a print stand in the
- * script: of them only letters, digits, blanks and , . - ( ) / %, and a ? in place of all else.  Output without its
- * end (</svg>, %%EOF) is refused (gnuplot exits with 0 on a full disk).
+ * outside; labels and titles are put into the SVG afterwards, escaped.  Names of bars and the texts of a print stand in
+ * the script: of them only letters, digits, blanks and , . - _ ( ) / %, and a ? in place of all else.  Output without
+ * its end (</svg>, %%EOF) is refused (gnuplot exits with 0 on a full disk).
  *
  *   struct buffer svg = {0};
  *   struct error error = plot_svg(&plot, NULL, &svg);
@@ -41,6 +41,7 @@ struct plot_series {
     bool is_dashed;
     bool is_filled;
     bool is_band; /* of confidence, from base to y: pale, without a line */
+    bool is_bar;  /* if y_kind is PLOT_Y_NAMES: from x[0] to x[1], at the height y[0]; count is 1 */
 };
 
 enum plot_x {
@@ -51,6 +52,7 @@ enum plot_x {
 enum plot_y {
     PLOT_Y_COUNT,
     PLOT_Y_PERCENT,
+    PLOT_Y_NAMES, /* of bars, one below the other: their labels; x is in percent */
 };
 
 struct plot {

@@ -59,7 +59,7 @@ static void quoted(struct buffer *out, const char *text)
 {
     buffer_char(out, '\'');
     for (; *text != '\0'; text++)
-        buffer_char(out, isalnum((unsigned char)*text) || strchr(" ,.-()/%", *text) != NULL ? *text : '?');
+        buffer_char(out, isalnum((unsigned char)*text) || strchr(" ,.-()/%_", *text) != NULL ? *text : '?');
     buffer_char(out, '\'');
 }
 
@@ -68,7 +68,7 @@ static void name_in_key(const struct plot *plot, const struct plot_paper *paper,
 {
     if (paper->form == PLOT_FORM_PAGE)
         return;
-    if (plot->series[i].label == NULL) {
+    if (plot->series[i].label == NULL || plot->series[i].is_bar) {
         buffer_string(out, " notitle");
         return;
     }
@@ -82,8 +82,11 @@ static void elements(const struct plot *plot, const struct plot_paper *paper, st
     const char *const others = paper->form == PLOT_FORM_PAGE ? "" : " notitle";
     buffer_string(out, "plot ");
     for (size_t i = 0; i < plot->series_count; i++) {
-        const bool is_fill = plot->series[i].is_band || plot->series[i].is_filled;
-        if (plot->series[i].is_band)
+        const bool is_fill = plot->series[i].is_band || plot->series[i].is_filled || plot->series[i].is_bar;
+        if (plot->series[i].is_bar)
+            element(out, i, "(($1+$2)/2):3:1:2:($3-0.36):($3+0.36)", "boxxyerror fillstyle solid 0.85 noborder",
+                    plot->series[i].colour);
+        else if (plot->series[i].is_band)
             element(out, i, "1:2:3", "filledcurves fillstyle transparent solid 0.18 noborder", plot->series[i].colour);
         else if (plot->series[i].is_filled && plot->series[i].base != NULL)
             element(out, i, "1:2:3", "filledcurves fillstyle transparent solid 0.75 noborder", plot->series[i].colour);
@@ -96,7 +99,7 @@ static void elements(const struct plot *plot, const struct plot_paper *paper, st
             buffer_string(out, others);
     }
     for (size_t i = 0; i < plot->series_count; i++) {
-        if (plot->series[i].is_band)
+        if (plot->series[i].is_band || plot->series[i].is_bar)
             continue;
         element(out, i, "1:2", "lines", plot->series[i].colour);
         buffer_string(out, plot->series[i].is_dashed      ? " linewidth 1.25 dashtype 2"
@@ -110,15 +113,39 @@ static void elements(const struct plot *plot, const struct plot_paper *paper, st
     buffer_char(out, '\n');
 }
 
+/* The names of the bars beside them, and their lengths behind them. */
+static void bars(const struct plot *plot, struct buffer *out)
+{
+    buffer_string(out, "set grid xtics linetype 1 linewidth 0.4 linecolor rgb '#999999'\n"
+                       "set format x '%.0f %%'\nset xtics 0,20,100\nset ytics scale 0 (");
+    for (size_t i = 0; i < plot->series_count; i++) {
+        buffer_string(out, i > 0 ? ", " : "");
+        quoted(out, plot->series[i].label);
+        buffer_char(out, ' ');
+        buffer_double(out, plot->series[i].y[0]);
+    }
+    buffer_string(out, ")\n");
+    for (size_t i = 0; i < plot->series_count; i++) {
+        const double from = plot->series[i].x[0], to = plot->series[i].x[1];
+        buffer_format(out, "set label '%.1f %%' at %.4f,%.4f left offset 0.4,0\n", to - from, to, plot->series[i].y[0]);
+    }
+}
+
 static void axes(const struct plot *plot, const struct plot_paper *paper, struct buffer *out)
 {
-    buffer_string(out, "set grid ytics linetype 1 linewidth 0.4 linecolor rgb '#999999'\n");
-    if (paper->form == PLOT_FORM_PAGE)
+    if (plot->y_kind == PLOT_Y_NAMES)
+        bars(plot, out);
+    else
+        buffer_string(out, "set grid ytics linetype 1 linewidth 0.4 linecolor rgb '#999999'\n");
+    if (plot->y_kind != PLOT_Y_NAMES && paper->form == PLOT_FORM_PAGE)
         buffer_string(out, "set lmargin 9\n");
     if (plot->x_kind == PLOT_X_DURATION_LOG)
         buffer_string(out, duration_axis);
     range(out, "x", plot->x_min, plot->x_max);
-    range(out, "y", plot->y_min, plot->y_max);
+    if (plot->y_kind == PLOT_Y_NAMES) /* the first one on top */
+        buffer_format(out, "set yrange [%.4f:%.4f]\n", plot->y_max, plot->y_min);
+    else
+        range(out, "y", plot->y_min, plot->y_max);
     if (plot->y_kind == PLOT_Y_PERCENT)
         buffer_string(out, "set format y '%.0f %%'\n");
     else if (plot->y_kind == PLOT_Y_COUNT && plot->y_max >= 10)
@@ -138,7 +165,7 @@ void plot_script(const struct plot *plot, const struct plot_paper *paper, struct
     buffer_string(out, paper->form == PLOT_FORM_PAGE ? page : paper->form == PLOT_FORM_SVG ? svg_paper : pdf_paper);
     buffer_string(out, head);
     if (paper->form != PLOT_FORM_PAGE)
-        buffer_string(out, key);
+        buffer_string(out, plot->y_kind == PLOT_Y_NAMES ? "unset key\n" : key);
     axes(plot, paper, out);
     elements(plot, paper, out);
     buffer_string(out, "unset output\n"); /* writes the end of the file */
@@ -153,6 +180,14 @@ static void coordinate(struct buffer *out, double value)
 void plot_data(const struct plot_series *series, struct buffer *out)
 {
     assert(series->count >= 1);
+    if (series->is_bar) {
+        const double bar[] = {series->x[0], series->x[1], series->y[0]};
+        for (size_t i = 0; i < 3; i++) {
+            coordinate(out, bar[i]);
+            buffer_char(out, i < 2 ? ' ' : '\n');
+        }
+        return;
+    }
     for (size_t i = 0; i < series->count; i++) {
         assert(isfinite(series->x[i]) && !isinf(series->y[i]));
         if (isnan(series->y[i])) {
@@ -194,10 +229,10 @@ static const struct plot_series *series_of(const struct plot *plot, size_t numbe
 {
     size_t seen = 0;
     for (size_t i = 0; i < plot->series_count; i++)
-        if ((plot->series[i].is_filled || plot->series[i].is_band) && ++seen == number)
+        if ((plot->series[i].is_filled || plot->series[i].is_band || plot->series[i].is_bar) && ++seen == number)
             return &plot->series[i];
     for (size_t i = 0; i < plot->series_count; i++)
-        if (!plot->series[i].is_band && ++seen == number)
+        if (!plot->series[i].is_band && !plot->series[i].is_bar && ++seen == number)
             return &plot->series[i];
     return NULL;
 }

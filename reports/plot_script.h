@@ -15,7 +15,7 @@ struct plot_paper {
 /* Write the script, which holds only templates and numbers, and texts as the law of reports/plot.h allows. */
 void plot_script(const struct plot *plot, const struct plot_paper *paper, struct buffer *out);
 
-/* A series as lines of "x y". */
+/* A series as lines of "x y"; a bar as "from to y". */
 void plot_data(const struct plot_series *series, struct buffer *out);
 
 /* Reduce gnuplot's SVG to what the page needs, and insert the plot's own texts.  ERROR_IO if the SVG is not

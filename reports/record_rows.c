@@ -114,7 +114,8 @@ enum timeline_column {
     TIMELINE_FRAGMENTED,
     TIMELINE_GANGS = TIMELINE_FRAGMENTED + RECORD_CAUSE_COUNT,
     TIMELINE_SLICES = TIMELINE_GANGS + RECORD_GANG_SIZE_COUNT,
-    TIMELINE_SPENT /* by cause */
+    TIMELINE_SPENT, /* by cause */
+    TIMELINE_USE = TIMELINE_SPENT + SPENT_COUNT
 };
 
 /* A NUL-terminated copy that lives as long as the row; row_begin has reserved the memory. */
@@ -536,6 +537,8 @@ bool record_row_sample(struct reading *reading, struct timeline_row *out)
         csv_fail(rows, TIMELINE_TIME, "before the row above");
     for (unsigned cause = 0; cause < SPENT_COUNT; cause++)
         out->spent[cause] = read_gpu_time(rows, TIMELINE_SPENT + cause, 9);
+    for (unsigned kind = 0; kind < USE_COUNT; kind++)
+        out->use_us[kind] = csv_scaled(rows, TIMELINE_USE + kind, TIME_US_PER_S);
     reading->latest = out->time;
     return !csv_has_error(rows);
 }

@@ -3,7 +3,7 @@
 
 #include "reports/run_curves.h"
 
-enum { POINTS_MAX = 480, PLAIN_COUNT = 8 };
+enum { POINTS_MAX = 480, PLAIN_COUNT = 9 };
 
 static void choose_unit(struct run_curves *curves, double end_s)
 {
@@ -31,6 +31,7 @@ static void add_interval(struct run_curves *curves, const struct timeline_row *f
     curves->time[i] = (start_s + end_s) / 2 / curves->unit_s;
     curves->allocated[i] = (to->allocated_gpu_s - from->allocated_gpu_s) / span_s;
     curves->active[i] = (to->active_gpu_s - from->active_gpu_s) / span_s;
+    curves->kernel[i] = (double)(to->use_us[USE_KERNEL] - from->use_us[USE_KERNEL]) / 1e6 / span_s;
     curves->reserved[i] = (to->reserved_gpu_s - from->reserved_gpu_s) / span_s;
     curves->down[i] = (to->down_gpu_s - from->down_gpu_s) / span_s;
     curves->pending[i] = (to->pending_job_s - from->pending_job_s) / span_s;
@@ -75,8 +76,8 @@ struct run_curves run_curves_of(struct show *show, const struct metrics *metrics
     double *numbers = show_numbers(show, (PLAIN_COUNT + SPACE_COUNT + SPENT_COUNT) * (POINTS_MAX + 1));
     double spans_s[POINTS_MAX + 1];
     struct run_curves curves = {.time = numbers};
-    double **columns[] = {&curves.allocated, &curves.active,   &curves.reserved,  &curves.down,
-                          &curves.pending,   &curves.recorded, &curves.in_service};
+    double **columns[] = {&curves.allocated, &curves.active,  &curves.kernel,   &curves.reserved,
+                          &curves.down,      &curves.pending, &curves.recorded, &curves.in_service};
     for (size_t c = 0; c < PLAIN_COUNT - 1; c++)
         *columns[c] = numbers + (c + 1) * (POINTS_MAX + 1);
     for (size_t c = 0; c < SPACE_COUNT; c++)

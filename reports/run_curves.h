@@ -17,11 +17,11 @@ enum space_curve {
 
 struct run_curves {
     size_t count;
-    double *time;                                           /* in units of the axis; middle of each interval */
-    double *allocated, *active, *reserved, *down, *pending; /* means over the interval */
-    double *recorded;                                       /* the same, by the record of the trace */
-    double *in_service;                                     /* likewise, GPUs in service (world.capacity) */
-    double *space[SPACE_COUNT];                             /* means of the samples in the interval, in GPUs */
+    double *time;                                                    /* in units of the axis; middle of each interval */
+    double *allocated, *active, *kernel, *reserved, *down, *pending; /* means over the interval */
+    double *recorded;                                                /* the same, by the record of the trace */
+    double *in_service;                                              /* likewise, GPUs in service (world.capacity) */
+    double *space[SPACE_COUNT];                                      /* means of the samples in the interval, in GPUs */
     double *spent[SPENT_COUNT]; /* means over the interval, in GPUs; lost work counts where it was done */
     bool has_space;
     double unit_s;    /* of the axis */

@@ -6,9 +6,9 @@
 #include "reports/run_curves.h"
 #include "reports/view.h"
 
-const struct run_figure run_figures[] = {{"timeline", "utilization"}, {"free-gpus", "free"},
-                                         {"queue-length", "pending"}, {"gpu-hours", "spent"},
-                                         {"queue-times", "waits"},    {NULL, NULL}};
+const struct run_figure run_figures[] = {
+    {"timeline", "utilization"}, {"waterfall", "waterfall"}, {"free-gpus", "free"}, {"queue-length", "pending"},
+    {"gpu-hours", "spent"},      {"queue-times", "waits"},   {NULL, NULL}};
 
 enum { LABEL_WIDTH = 40, BANDS_MAX = 8, CDF_POINTS = 2001, CDF_DRAWN = 400 };
 
@@ -46,11 +46,13 @@ static struct plot_series series_of(const struct run_curves *curves, const char 
 static void add_utilization(struct show *show, const struct metrics *metrics, const struct run_curves *curves)
 {
     const bool has_active = isfinite(metrics_value(metrics, "sm_active_ratio"));
-    struct plot_series series[8];
+    struct plot_series series[9];
     size_t count = 0;
     series[count++] = series_of(curves, "allocated", curves->allocated, PLOT_SKY, true);
-    if (has_active)
+    if (has_active) {
+        series[count++] = series_of(curves, "GPU_UTIL", curves->kernel, PLOT_GREEN, false);
         series[count++] = series_of(curves, "SM-active", curves->active, PLOT_BLUE, true);
+    }
     series[count++] = series_of(curves, "reserved", curves->reserved, PLOT_ORANGE, false);
     series[count++] = run_capacity_series(metrics, curves, show_numbers(show, 4));
     if (show_highest(curves->down, curves->count) > 0)
@@ -58,8 +60,8 @@ static void add_utilization(struct show *show, const struct metrics *metrics, co
     if (isfinite(metrics_value(metrics, "recorded_allocation_ratio")))
         series[count++] = series_of(curves, "by the record", curves->recorded, PLOT_PINK, false);
     add_section(show, "Utilization over time",
-                has_active ? "Means over each interval. SM-active is what the allocated GPUs computed on: the gap "
-                             "between the two is GPU time held but not used."
+                has_active ? "Means over each interval. GPU_UTIL is the time in which a kernel is on a GPU; SM-active "
+                             "counts the SMs that are busy. What lies above them is GPU time held but not used."
                            : "Means over each interval. The workload does not tell how active the SMs are.");
     add_over_time(show, metrics, curves, series, count,
                   1.02 * fmax((double)metrics_facts(metrics)->gpu_count, show_highest(curves->recorded, curves->count)),

@@ -7,6 +7,7 @@
 #include "reports/run_cuts.h"
 #include "reports/run_figures.h"
 #include "reports/run_tiles.h"
+#include "reports/run_waterfall.h"
 #include "reports/validation_show.h"
 #include "reports/view.h"
 
@@ -152,6 +153,7 @@ static void add_gpu_time(struct show *show, const struct metrics *metrics, bool 
     } bars[] = {
         {"allocated", shares.active + shares.inactive, PLOT_SKY},
         {"useful", METRIC("useful_ratio"), PLOT_PINK},
+        {"GPU_UTIL", METRIC("gpu_util_ratio"), PLOT_YELLOW},
         {is_assumed ? "SM-active, assumed" : "SM-active", shares.active, PLOT_BLUE},
         {"reserved", shares.reserved, PLOT_ORANGE},
         {"idle", shares.idle, PLOT_GREEN},
@@ -161,13 +163,18 @@ static void add_gpu_time(struct show *show, const struct metrics *metrics, bool 
     show_table(show, "", "<", "share", "GPU h", NULL);
     for (size_t i = 0; i < sizeof bars / sizeof bars[0]; i++) {
         if ((bars[i].colour == PLOT_PINK && !(bars[i].ratio > 0)) ||
-            (bars[i].colour == PLOT_BLUE && !shares.has_active))
+            ((bars[i].colour == PLOT_BLUE || bars[i].colour == PLOT_YELLOW) && !shares.has_active))
             continue;
         show_row(show, bars[i].label);
         show_bar(show, bars[i].ratio, bars[i].colour);
         show_value(show, view_percent, bars[i].ratio);
         show_value(show, view_count, bars[i].ratio * gpu_h);
     }
+    show_on(show, SHOW_PAGE);
+    if (shares.has_active)
+        add_note(show, "GPU_UTIL is the time in which a kernel is on the GPU, as nvidia-smi shows it; SM-active counts "
+                       "the SMs that are busy, as DCGM does.");
+    show_on(show, SHOW_ALL);
     if (!shares.has_active)
         add_note(show, "SM-active is not known: the workload does not tell.");
 }
@@ -403,6 +410,7 @@ struct show *run_show_new(const struct metrics *metrics, const struct run_show *
     run_tiles(show, metrics, options->is_activity_assumed);
     add_levels(show, metrics, options->levels);
     add_gpu_time(show, metrics, options->is_activity_assumed);
+    run_waterfall(show, metrics, has_page);
     if (has_page)
         run_figures_over_time(show, metrics);
     add_spent(show, metrics, has_page);

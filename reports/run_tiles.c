@@ -100,6 +100,9 @@ void run_tiles(struct show *show, const struct metrics *metrics, bool is_assumed
         buffer_string(add_tile(show, metrics, "SM-active", "sm_active_ratio", view_percent),
                       is_assumed ? "of all GPU time, as the workload assumes: not measured"
                                  : "of all GPU time, as the trace tells");
+    if (isfinite(METRIC("gpu_util_ratio")))
+        buffer_string(add_tile(show, metrics, "GPU_UTIL", "gpu_util_ratio", view_percent),
+                      "of all GPU time a kernel was on the GPU");
     view_words(add_tile(show, metrics, "Jobs completed", "jobs_completed", view_count),
                "in %E; %g still waiting, %g running", period_s, METRIC("jobs_pending"), METRIC("jobs_running"));
     if (isfinite(METRIC("goodput_ratio")))

@@ -51,6 +51,13 @@ double gpu_demand_alone(const struct gpu_demand *demand, struct gpu_grant grant)
     return unit(demand, device(demand, demand->compute / grant.sms, demand->bandwidth / grant.bandwidth));
 }
 
+struct gpu_parts gpu_demand_parts(const struct gpu_demand *demand, struct gpu_grant grant)
+{
+    const double there = device(demand, demand->compute / grant.sms, demand->bandwidth / grant.bandwidth);
+    const double time = unit(demand, there);
+    return (struct gpu_parts){demand->host / time, fmin(1, there / time)};
+}
+
 /* At the SMs, and at the memory. */
 struct phases {
     double compute, memory;
@@ -194,6 +201,24 @@ static double stretch(struct phases use, struct phases *longer)
     return fmax(fabs(longer->compute - was.compute), fabs(longer->memory - was.memory));
 }
 
+/* Make on_device the part of the time in which a client has a kernel there; in turns, only while it has its turn. */
+static void note_kernels(struct gpu_client *clients, uint32_t client_count, enum gpu_sharing sharing)
+{
+    double all = 0;
+    for (uint32_t c = 0; c < client_count; c++)
+        all += clients[c].count * clients[c].on_device;
+    for (uint32_t c = 0; c < client_count; c++) {
+        struct gpu_client *own = &clients[c];
+        const struct phases waits = {own->at_compute * own->time, own->at_memory * own->time};
+        double there = own->time - own->demand.host;
+        if (sharing == GPU_IN_TURNS)
+            there = own->alone * (1 + turn_cost * fmin(1, all - own->on_device));
+        else if (own->demand.is_open)
+            there = device_on(&own->demand, waits);
+        own->on_device = fmin(1, there / own->time);
+    }
+}
+
 /* Have all time to spare, by a bound?  With D_i what client i takes alone at a queue, T the most that the others take
  * and k the cost of turns, nobody is there for more than M D_i, where M = k (1 + M T): each step keeps to that. */
 static bool all_have_time(const struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant,
@@ -236,5 +261,20 @@ bool gpu_demand_share(struct gpu_client *clients, uint32_t client_count, struct 
     const struct phases use = use_of(clients, client_count, grant);
     for (uint32_t c = 0; c < client_count; c++)
         clients[c].time *= fmax(1, fmax(use.compute, use.memory));
+    note_kernels(clients, client_count, sharing);
     return false;
+}
+
+double gpu_demand_kernels(const struct gpu_client *clients, uint32_t client_count, enum gpu_sharing sharing)
+{
+    double none = 1, turns = 0;
+    if (sharing == GPU_IN_TURNS) {
+        for (uint32_t c = 0; c < client_count; c++)
+            turns += clients[c].count * clients[c].on_device;
+        return turns < 1 ? turns : 1;
+    }
+    for (uint32_t c = 0; c < client_count; c++)
+        for (uint32_t n = clients[c].count; n > 0; n--)
+            none *= 1 - clients[c].on_device;
+    return none > 0 ? 1 - none : 1;
 }

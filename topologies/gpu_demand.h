@@ -27,6 +27,10 @@
  *  - In turns (time-slices): the clients divide the whole device equally, and a unit takes t - host on it.  Changing
  *    turns makes a unit 11 % longer while other clients are on the device.
  *  - On an instance neighbours do not enter.
+ *  - Kernels: a closed client has a kernel on the device, which runs or waits there, for all of t but `host`; an open
+ *    one for the time that its units take there, with their waits.  Clients that run together are taken to be
+ *    independent, so that some kernel is on the device for 1 - (1 - r1) (1 - r2) ... of the time; in turns their turns
+ *    add up.  nvidia-smi shows this as GPU-Util; it is never below the SM activity.
  * So the programs on a piece never keep more SMs busy than the piece has, and never move more bytes than it can.  A
  * program on a part of a GPU takes at most 1 / part as long.  What an open program serves and what it leaves unserved
  * add up to what it is asked for.
@@ -75,6 +79,12 @@ struct gpu_demand gpu_demand_of(enum gpu_program program, double compute, double
 /* Seconds that a unit takes on that piece, without neighbours. */
 double gpu_demand_alone(const struct gpu_demand *demand, struct gpu_grant grant);
 
+/* Parts of a program's time: at the host, and with a kernel on the device. */
+struct gpu_parts {
+    double host, kernel;
+};
+struct gpu_parts gpu_demand_parts(const struct gpu_demand *demand, struct gpu_grant grant); /* without neighbours */
+
 enum gpu_sharing { GPU_TOGETHER, GPU_IN_TURNS };
 
 /* Equal clients of a piece. */
@@ -82,7 +92,8 @@ struct gpu_client {
     struct gpu_demand demand;
     uint32_t count;
     double time;                             /* result: seconds that a unit of each takes */
-    double at_compute, at_memory, on_device; /* scratch: parts of the time that each is there, or waits to be */
+    double at_compute, at_memory, on_device; /* scratch: parts of the time that each is there, or waits to be; at last
+                                              * on_device is that in which it has a kernel there */
     double alone;                            /* scratch: seconds on the device of a unit, without neighbours */
 };
 
@@ -91,5 +102,9 @@ struct gpu_client {
  * open and serve all that they are asked for, and so would any part of them. */
 bool gpu_demand_share(struct gpu_client *clients, uint32_t client_count, struct gpu_grant grant,
                       enum gpu_sharing sharing);
+
+/* After gpu_demand_share: the part of the time in which a kernel of some client is on the device.  Where all have time
+ * to spare, their waits are left out. */
+double gpu_demand_kernels(const struct gpu_client *clients, uint32_t client_count, enum gpu_sharing sharing);
 
 #endif

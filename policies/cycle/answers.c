@@ -1,6 +1,11 @@
 /* Read-only queries: the counts of the scheduler. */
 #include "policies/state/sched_state.h"
 
+int64_t sched_waiting_gpu_milli(const struct sched *sched)
+{
+    return sched->pending.gpu_milli;
+}
+
 void sched_count(const struct sched *sched, struct sched_counts *counts)
 {
     *counts = (struct sched_counts){

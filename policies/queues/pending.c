@@ -338,6 +338,11 @@ static uint32_t insert(const struct pending *pending, struct class_queue *class_
     return pending->is_sorted ? at : sift_up(pending, class_queue, at);
 }
 
+static int64_t gpus_asked(const struct pending *pending, const struct class_queue *class_queue)
+{
+    return pending->request_classes->at[class_queue->request_class].charge[QUEUE_SUM_GPU];
+}
+
 bool pending_add(struct pending *pending, uint32_t class_queue_id, uint32_t slot)
 {
     struct class_queue *class_queue = &pending->class_queues[class_queue_id];
@@ -353,6 +358,7 @@ bool pending_add(struct pending *pending, uint32_t class_queue_id, uint32_t slot
     pending->leaf_queues[class_queue->leaf_queue].job_count++;
     pending->class_jobs[class_queue->class]++;
     pending->job_count++;
+    pending->gpu_milli += gpus_asked(pending, class_queue);
     return is_head;
 }
 
@@ -363,6 +369,7 @@ static void remove_at(struct pending *pending, uint32_t class_queue_id, uint32_t
     pending->leaf_queues[class_queue->leaf_queue].job_count--;
     pending->class_jobs[class_queue->class]--;
     pending->job_count--;
+    pending->gpu_milli -= gpus_asked(pending, class_queue);
     if (at == 0)
         turn_asker(pending, class_queue, false);
     if (--class_queue->count == 0)

@@ -122,6 +122,7 @@ struct pending {
     size_t changed_capacity;
     uint32_t changed_count;
     uint32_t job_count;
+    int64_t gpu_milli;                   /* GPUs that the jobs of all class queues ask for next */
     uint32_t *by_class[JOB_CLASS_COUNT]; /* those of `busy` with jobs of the class, in no order */
     size_t by_class_capacity[JOB_CLASS_COUNT];
     uint32_t by_class_count[JOB_CLASS_COUNT];

@@ -147,6 +147,13 @@ static const struct column timeline_columns[] = {
     {"spent_idle_gpu_s", COLUMN_REAL},
     {"spent_down_gpu_s", COLUMN_REAL},
     {"spent_absent_gpu_s", COLUMN_REAL},
+    {"use_waited_gpu_s", COLUMN_REAL},
+    {"use_uncovered_gpu_s", COLUMN_REAL},
+    {"use_host_gpu_s", COLUMN_REAL},
+    {"use_network_gpu_s", COLUMN_REAL},
+    {"use_unknown_gpu_s", COLUMN_REAL},
+    {"use_active_lost_gpu_s", COLUMN_REAL},
+    {"use_kernel_gpu_s", COLUMN_REAL},
     {NULL, COLUMN_ANY},
 };
 

@@ -406,6 +406,8 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     put_space(feed, &row->space);
     for (int cause = 0; cause < SPENT_COUNT; cause++)
         put_gpu_time(feed, row->spent[cause], TIME_NS_PER_S);
+    for (int kind = 0; kind < USE_COUNT; kind++)
+        put_gpu_time(feed, row->use_us[kind], TIME_US_PER_S);
     return send(feed, TABLE_TIMELINE);
 }
 

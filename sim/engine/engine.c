@@ -8,6 +8,7 @@
 #include "sim/engine/engine_loop.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
+#include "sim/engine/engine_use.h"
 #include "sim/engine/row_limit.h"
 
 enum { PROGRESS_EVENTS = 65536 };
@@ -80,6 +81,8 @@ static time_ns emit_samples(struct engine *engine, time_ns to)
 /* False: the run is to end, at a time before `to`. */
 static inline bool advance(struct engine *engine, time_ns to)
 {
+    if (to > engine->now)
+        engine_use_pause(engine);
     engine->now = engine->samples.wants_row || engine->samples.next < to ? emit_samples(engine, to) : to;
     return engine->now == to;
 }
@@ -390,6 +393,8 @@ static void release(struct engine *engine)
     mem_free(engine->ended.at);
     mem_free(engine->before.of);
     mem_free(engine->gpu_used);
+    mem_free(engine->kernels);
+    mem_free(engine->level_parts);
     buffer_release(&engine->rows.placement);
     buffer_release(&engine->rows.number);
     mem_free(engine->space.typical.jobs);

@@ -2,6 +2,7 @@
 
 #include "sim/engine/engine_demand.h"
 #include "sim/engine/engine_spent.h"
+#include "sim/engine/engine_use.h"
 #include "workloads/activity/activity.h"
 
 enum sim_spends { SPENDS_UNKNOWN, SPENDS_STOPPED, SPENDS_IDLE, SPENDS_WORKING };
@@ -138,6 +139,7 @@ static void count_at(struct engine *engine, struct sim_activity *own, uint32_t s
     if (own->spends != spends)
         engine_spent_set(engine, slot, at, is_idle);
     own->spends = (uint8_t)spends;
+    engine_use_turn(engine, slot, at, true, works && at >= works_from, (int)level);
     own->until = time_after(at, activity_holds(&own->process, at));
     if (at < works_from && works_from < own->until)
         own->until = works_from;
@@ -203,6 +205,8 @@ static bool counts(struct engine *engine, uint32_t slot, bool is_held)
         count_at(engine, own, slot, engine->now);
     } else if (own->is_on) {
         set_parts(engine, own, 0, 0, engine->now);
+        engine_use_turn(engine, slot, engine->now, false, false, 0);
+        engine->spent->of[slot].declared_active_ns = own->active_ns;
         switch_off(engine, own);
     }
     return true;

@@ -14,21 +14,17 @@
 #include <math.h>
 
 #include "sim/engine/engine_pace.h"
+#include "sim/engine/engine_use.h"
 
 struct gpu_clients {
     uint32_t *slots;         /* of jobs, one entry per piece */
     struct gpu_client *each; /* likewise */
     size_t slot_capacity, each_capacity;
     uint32_t count;
-    uint8_t share;   /* enum share_kind: of all its pieces */
-    bool serves_all; /* all do, and without any of them the others would */
+    int64_t kernels_there; /* its part of LEVEL_KERNEL */
+    uint8_t share;         /* enum share_kind: of all its pieces */
+    bool serves_all;       /* all do, and without any of them the others would */
 };
-
-bool engine_has_clients(const struct engine *engine)
-{
-    const struct policy_config *policy = engine->policy;
-    return engine->config->world.sharing != SHARING_FREE && policy != NULL && policy->sharing->map != NULL;
-}
 
 bool engine_clients_share(const struct sim_pace *pace, const struct piece *piece)
 {
@@ -74,7 +70,7 @@ void engine_clients_speed(const struct engine *engine, uint32_t slot, struct sim
     const struct sim_job *job = &engine->jobs[slot];
     const struct sim_pace *pace = &pace_of(engine)->jobs[slot];
     const struct piece *pieces = job_pieces_all(&job->pieces);
-    double slow = 0, served = 0;
+    double slow = 0, served = 0, host = 0;
     int64_t members = 0;
     speed->is_sliced = false;
     for (uint32_t p = 0; p < job->pieces.piece_count; p++) {
@@ -86,6 +82,8 @@ void engine_clients_speed(const struct engine *engine, uint32_t slot, struct sim
         const bool is_limited = group->asked_mig == 0 && group->asked_milli < GPU_MILLI;
         const double here = is_limited ? fmax(1, time / asked) : time / asked;
         served += pieces[p].member_count / (group->demand.is_open ? time : asked);
+        if (!group->demand.is_open)
+            host += pieces[p].member_count * group->demand.host / (is_limited ? fmax(time, asked) : time);
         members += pieces[p].member_count;
         if (!group->demand.is_open && here > slow) {
             slow = here;
@@ -93,15 +91,29 @@ void engine_clients_speed(const struct engine *engine, uint32_t slot, struct sim
         }
     }
     speed->served = members > 0 ? served / (double)members : 1;
+    speed->host = members > 0 ? host / (double)members : 0;
     speed->slow *= slow > 0 ? slow : 1;
 }
 
 /* ---- Clients come and go ---- */
 
+static enum gpu_sharing sharing_of(const struct gpu_clients *clients)
+{
+    return clients->share == SHARE_MPS ? GPU_TOGETHER : GPU_IN_TURNS;
+}
+
 static void solve(struct gpu_clients *clients)
 {
-    clients->serves_all = gpu_demand_share(clients->each, clients->count, (struct gpu_grant){1, 1},
-                                           clients->share == SHARE_MPS ? GPU_TOGETHER : GPU_IN_TURNS);
+    clients->serves_all =
+        gpu_demand_share(clients->each, clients->count, (struct gpu_grant){1, 1}, sharing_of(clients));
+}
+
+/* Plain shares are counted with their jobs: engine_use.c. */
+static void count_kernels(struct engine *engine, struct gpu_clients *clients)
+{
+    if (clients->share != SHARE_PLAIN)
+        engine_use_kernels(engine, &clients->kernels_there,
+                           gpu_demand_kernels(clients->each, clients->count, sharing_of(clients)));
 }
 
 static void repace_others(struct engine *engine, const struct piece *piece)
@@ -128,6 +140,7 @@ static void leave_gpus(struct engine *engine, uint32_t slot)
         clients->each[c] = clients->each[clients->count];
         if (!clients->serves_all)
             solve(clients);
+        count_kernels(engine, clients);
     }
 }
 
@@ -148,6 +161,7 @@ static void join_gpus(struct engine *engine, uint32_t slot)
         clients->each[clients->count++] =
             (struct gpu_client){.demand = pace->groups[pieces[p].group].demand, .count = pieces[p].member_count};
         solve(clients);
+        count_kernels(engine, clients);
         MEM_GROW(pace->shares, pace->share_capacity, (size_t)pace->share_count + 1);
         pace->shares[pace->share_count++] = pieces[p];
     }

@@ -2,6 +2,12 @@
 
 #include "topologies/mig.h"
 
+bool engine_has_clients(const struct engine *engine)
+{
+    const struct policy_config *policy = engine->policy;
+    return engine->config->world.sharing != SHARING_FREE && policy != NULL && policy->sharing->map != NULL;
+}
+
 static double part_of(int64_t milli)
 {
     return (double)milli / GPU_MILLI;
@@ -9,7 +15,7 @@ static double part_of(int64_t milli)
 
 static enum gpu_program program_of(const struct job *job)
 {
-    return job->class == JOB_INFERENCE ? GPU_SERVICE : job->class == JOB_TRAINING ? GPU_TRAINING : GPU_NOTEBOOK;
+    return engine_program(job->class);
 }
 
 struct gpu_demand engine_demand(const struct engine *engine, const struct job *job, const struct job_truth *truth,
@@ -81,6 +87,29 @@ struct engine_asked engine_asked_of(const struct engine *engine, const struct jo
     }
     asked.served = asked.gpus_milli > 0 ? served / (double)asked.gpus_milli : 1;
     return asked;
+}
+
+struct gpu_parts engine_parts_of(const struct engine *engine, const struct job *job, const struct job_truth *truth,
+                                 const struct job_group *got)
+{
+    struct gpu_parts sum = {0};
+    double gpus = 0;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const struct job_group *group = job_group(job, g);
+        const struct request *gets = got != NULL ? &got[g].request : &group->request;
+        const struct gpu_demand demand = engine_demand(engine, job, truth, &group->request);
+        struct gpu_grant grant = grant_asked(engine, gets);
+        if (!demand.is_open && group->request.mig == 0 && !request_is_whole(&group->request)) { /* it gets no more */
+            const struct gpu_grant most = grant_asked(engine, &group->request);
+            grant = (struct gpu_grant){fmin(grant.sms, most.sms), fmin(grant.bandwidth, most.bandwidth)};
+        }
+        const struct gpu_parts parts = gpu_demand_parts(&demand, grant);
+        const double count = (double)engine_member_gpus(&group->request) * group->count;
+        sum.host += count * parts.host;
+        sum.kernel += count * parts.kernel;
+        gpus += count;
+    }
+    return gpus > 0 ? (struct gpu_parts){sum.host / gpus, sum.kernel / gpus} : sum;
 }
 
 void engine_note_unserved(struct sim_job *job, double active)

@@ -18,6 +18,14 @@ static inline bool request_is_whole(const struct request *wish)
     return wish->mig == 0 && wish->gpu_milli == 0 && wish->gpu_memory_mib == 0;
 }
 
+static inline enum gpu_program engine_program(uint8_t class)
+{
+    return class == JOB_INFERENCE ? GPU_SERVICE : class == JOB_TRAINING ? GPU_TRAINING : GPU_NOTEBOOK;
+}
+
+/* Do some jobs get pieces that have a price? */
+bool engine_has_clients(const struct engine *engine);
+
 /* Of a member, on each of its GPUs. */
 struct gpu_demand engine_demand(const struct engine *engine, const struct job *job, const struct job_truth *truth,
                                 const struct request *wish);
@@ -35,6 +43,10 @@ struct engine_asked {
 /* Do its members ask for whole GPUs alone, or for none? */
 bool engine_asks_whole(const struct job *job);
 struct engine_asked engine_asked_of(const struct engine *engine, const struct job *job, const struct job_truth *truth);
+
+/* Parts of the time of its members, alone on what its groups get; NULL: on what they ask for. */
+struct gpu_parts engine_parts_of(const struct engine *engine, const struct job *job, const struct job_truth *truth,
+                                 const struct job_group *got);
 
 /* Put into the row what an open job was asked for and did not serve; `active`: the mean SM activity of what it held. */
 void engine_note_unserved(struct sim_job *job, double active);

@@ -1,7 +1,6 @@
 /* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
-#include "sim/engine/engine_demand.h"
-#include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
+#include "sim/engine/engine_use.h"
 
 void engine_begin_wait(struct engine *engine, struct sim_job *job)
 {
@@ -107,7 +106,8 @@ static bool count_use(struct engine *engine, uint32_t slot, bool is_held)
 
 void engine_recount(struct engine *engine, uint32_t slot)
 {
-    count_use(engine, slot, true);
+    if (!count_use(engine, slot, true))
+        engine_use_again(engine, slot);
 }
 
 static void count_held(struct engine *engine, const struct sim_job *job, int sign)
@@ -122,6 +122,7 @@ static void count_held(struct engine *engine, const struct sim_job *job, int sig
         return;
     if (job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
         engine_level(engine, LEVEL_ACTIVE, held * job->row.sm_active_milli);
+    engine_use_held(engine, slot_of(engine, job), held);
 }
 
 static void close_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, wide_ns work, wide_ns kept)
@@ -243,7 +244,12 @@ void engine_make_paced(struct engine *engine, uint32_t slot, const struct job_tr
     const uint16_t milli = truth->sm_active_milli == SM_ACTIVE_UNKNOWN ? truth->would_do_milli : truth->sm_active_milli;
     job->is_paced = true;
     job->progress.one = PACE_ONE;
-    job->speed = (struct sim_speed){.pace = PACE_ONE, .sm_active_milli = milli, .slow = 1, .network = 1, .served = 1};
+    job->speed = (struct sim_speed){.pace = PACE_ONE,
+                                    .sm_active_milli = milli,
+                                    .slow = 1,
+                                    .network = 1,
+                                    .served = 1,
+                                    .host = (double)job->parts.host / 1e6};
 }
 
 void engine_set_speed(struct engine *engine, uint32_t slot)

@@ -2,6 +2,7 @@
 #include "sim/engine/engine_demand.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
+#include "sim/engine/engine_use.h"
 #include "topologies/communication.h"
 
 bool engine_silences(const struct engine *engine, const struct job *job)
@@ -215,6 +216,7 @@ static void tell_parts(struct engine *engine, uint32_t slot, const struct job *j
     for (uint32_t g = 0; g < job->group_count; g++)
         own->is_exact &= request_is_same(&groups[g].request, &job_group(job, g)->request);
     own->row.sm_active_milli = activity(engine, own, job, truth, groups);
+    engine_use_asks(engine, own, job, truth, groups);
     const struct job_asked asked = {.job = job, .truth = truth, .names = names_of(engine, job, truth), .got = groups};
     EACH_PART(engine, submitted)(engine, slot, &asked);
 }
@@ -253,10 +255,13 @@ void engine_know(struct engine *engine, uint32_t slot, const struct job *job, co
     if ((needs & ~engine->needs) != 0)
         engine_parts_need(engine, needs);
     const struct policy_config *policy = engine->policy;
-    if (engine->parts[0] != NULL || (policy != NULL && policy->sharing->map != NULL))
+    if (engine->parts[0] != NULL || (policy != NULL && policy->sharing->map != NULL)) {
         tell_parts(engine, slot, job, truth);
-    else if (!engine_asks_whole(job))
-        tell_activity(engine, slot, job, truth);
+    } else {
+        engine_use_asks(engine, &engine->jobs[slot], job, truth, NULL);
+        if (engine->jobs[slot].is_shared)
+            tell_activity(engine, slot, job, truth);
+    }
     if (engine->spent->of != NULL)
         engine_spent_asks(engine, slot);
 }

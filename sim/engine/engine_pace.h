@@ -70,8 +70,6 @@ static inline struct pace *pace_of(const struct engine *engine)
 
 /* ---- Clients of GPUs: engine_clients.c ---- */
 
-/* Do some jobs get pieces that have a price? */
-bool engine_has_clients(const struct engine *engine);
 /* What its pieces and their other clients make of it: multiplies `slow`, sets `served` and is_sliced. */
 void engine_clients_speed(const struct engine *engine, uint32_t slot, struct sim_speed *speed);
 /* Is the piece a share of a GPU, beside other clients? */

@@ -4,6 +4,7 @@
 #include "sim/engine/engine_loop.h"
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_state.h"
+#include "sim/engine/engine_use.h"
 #include "sim/job/placement_text.h"
 
 static void check_sink(struct engine *engine, struct error error)
@@ -127,6 +128,7 @@ void engine_emit_sample(struct engine *engine, time_ns at)
                                .idle_held_gpu_s = idle_gpu_s,
                                .space = engine_space(engine)};
     engine_spent_integrals(engine, at, row.spent);
+    engine_use_integrals(engine, at, row.use_us);
     EMIT(engine, on_sample, &row);
 }
 

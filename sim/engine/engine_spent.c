@@ -1,6 +1,7 @@
 /* GPU time by cause; see sim/engine/engine_spent.h. */
 #include "sim/engine/engine_spent.h"
 #include "sim/engine/engine_demand.h"
+#include "sim/engine/engine_use.h"
 
 #include <math.h>
 #include <string.h>
@@ -158,6 +159,8 @@ static void engine_spent_carry(struct engine *engine, uint32_t slot, time_ns at)
     engine_spent_set(engine, slot, own->works_from, false);
     if (engine->has_phases)
         engine_spent_active(engine, slot, true, own->works_from);
+    else if (engine->jobs[slot].row.activity == NULL)
+        engine_use_count(engine, slot, own->works_from, true, true, USE_CONSTANT);
 }
 
 void engine_spent_counts(struct engine *engine, uint32_t slot, bool is_held)
@@ -191,6 +194,7 @@ void engine_spent_active(struct engine *engine, uint32_t slot, bool is_held, tim
     own->active_ns += (wide_ns)own->active * (at - own->active_since);
     own->active_since = at;
     own->active = active;
+    engine_use_turn(engine, slot, at, is_held, at >= own->works_from, USE_CONSTANT);
 }
 
 void engine_spent_to(struct engine *engine, time_ns at)
@@ -225,6 +229,17 @@ void engine_spent_close(struct engine *engine, uint32_t slot)
 
 /* ---- Work thrown away ---- */
 
+/* Its SM activity, now that it does not run. */
+static wide_ns active_so_far(const struct engine *engine, uint32_t slot, const struct sim_spending *own)
+{
+    const struct sim_job *job = &engine->jobs[slot];
+    if (job->row.activity != NULL)
+        return own->declared_active_ns;
+    if (engine->has_phases || job->is_paced)
+        return own->active_ns;
+    return job->row.sm_active_milli != SM_ACTIVE_UNKNOWN ? job->row.held_milli_ns * job->row.sm_active_milli : 0;
+}
+
 void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wide_ns work)
 {
     MEM_GROW(engine->spent->of, engine->spent->capacity, (size_t)engine->job_used);
@@ -239,4 +254,5 @@ void engine_spent_lose(struct engine *engine, uint32_t slot, wide_ns thrown, wid
             : useful / work * thrown + (rest > 0 ? (wide_ns)((double)rest * ((double)thrown / (double)work)) : 0);
     own->lost += lost;
     engine->spent->lost += lost;
+    engine_use_lose(engine, own, active_so_far(engine, slot, own), thrown, work);
 }

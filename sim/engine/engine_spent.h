@@ -44,6 +44,12 @@
 
 enum { SPENT_ONE = PACE_ONE }; /* units of a thousandth of a GPU, so that a pace is exact */
 
+/* What a job is counted for in LEVEL_HOST to LEVEL_KERNEL: sim/engine/engine_use.h. */
+struct sim_use {
+    int64_t host, network, unknown, kernel; /* kernel: on whole GPUs */
+    int64_t absence;                        /* that each of its parts of GPUs counts: struct gpu_kernels */
+};
+
 struct sim_spending {
     bool is_on;         /* it runs, and its parts are counted */
     bool is_listed;     /* in `stopped` */
@@ -58,6 +64,9 @@ struct sim_spending {
     int64_t working_active, active; /* while it works, and now */
     time_ns active_since;           /* since when `active` has that value */
     wide_ns active_ns;              /* integral of `active` before that */
+    wide_ns declared_active_ns;     /* likewise, of a declared activity, when it was last counted */
+    wide_ns active_lost_ns;         /* of that, what belonged to work thrown away */
+    struct sim_use use;             /* if it is counted apart from counts_all of struct sim_job */
 };
 
 struct spent {

@@ -52,7 +52,19 @@ struct sim_speed {
     double slow;              /* by its pieces and their other clients, of the slowest member */
     double network;           /* by communication, of 1 at the best place */
     double served;            /* of its compute on whole GPUs, what its pieces do at full pace */
+    double host;              /* of its time, on its pieces */
     double write;             /* if is_slowed: what an asynchronous write takes of the speed */
+};
+
+/* A GPU with parts that jobs hold: whether a kernel is on it. */
+struct gpu_kernels {
+    int64_t absence; /* sum over its parts of -log(1 - kernel) x ABSENCE_ONE: of integers, so it is 0 when all left */
+    int64_t there;   /* its part of LEVEL_KERNEL */
+};
+
+/* Parts of the time of a job, in millionths: struct gpu_parts. */
+struct sim_parts {
+    uint32_t host, kernel;
 };
 
 /* The fields stand in the order in which an event of a plain job reads them.  The end of a plain job reads nothing from
@@ -71,6 +83,13 @@ struct sim_job {
     bool is_paced;   /* it may run at another speed than the trace's: see `speed` */
     bool is_slowed;  /* by an asynchronous write: see `speed` */
     bool is_folded;  /* a part of its attempt ran at earlier speeds: see `folded` */
+    /* See engine_use.h. */
+    bool is_open;           /* it is asked for work that comes anyway */
+    bool is_shared;         /* it gets a part of a GPU */
+    bool counts_shares;     /* likewise, and the other clients there are not in engine_clients.c */
+    bool counts_all;        /* its parts count in all that it holds */
+    bool counts_network;    /* of an open client of a shared GPU: nothing else is counted in engine_use.c */
+    struct sim_parts parts; /* of its time, alone on what it gets */
     struct progress progress;
     struct job_pieces pieces;
     int64_t held_milli;  /* GPUs that it holds */
@@ -141,6 +160,11 @@ enum level_id {
     LEVEL_RECUT,     /* of GPUs that are being repartitioned: what is in no instance that stays */
     LEVEL_UNCOVERED, /* of other partitioned GPUs: what is in no instance */
     LEVEL_ABSENT,    /* of nodes that are not up: what no job holds or is about to hold; the two above leave it out */
+    LEVEL_WAITED,    /* see sim/engine/engine_use.h: of GPUs in milli; those below in milli-GPU x millionths */
+    LEVEL_HOST,
+    LEVEL_NETWORK,
+    LEVEL_UNKNOWN,
+    LEVEL_KERNEL,
     LEVEL_COUNT
 };
 
@@ -262,10 +286,13 @@ struct engine {
     /* The books, and what they are written to */
     struct engine_counts counts;
     struct level levels[LEVEL_COUNT];
-    int64_t pending_milli; /* GPUs that waiting jobs ask for */
-    bool has_reserved;     /* space was reserved for some job */
-    struct spent *spent;   /* see engine_spent.h */
-    uint16_t *gpu_used;    /* if is_checked: milli by gpu_id, counted apart from the scheduler */
+    int64_t pending_milli;         /* GPUs that waiting jobs ask for */
+    bool has_reserved;             /* space was reserved for some job */
+    struct spent *spent;           /* see engine_spent.h */
+    struct gpu_kernels *kernels;   /* by gpu_id; see engine_use.h; NULL: no GPU is shared yet */
+    struct sim_parts *level_parts; /* by program and SM activity in milli; NULL, and 0, 0: not computed yet */
+    wide_ns active_lost_ns;        /* sum of the jobs' */
+    uint16_t *gpu_used;            /* if is_checked: milli by gpu_id, counted apart from the scheduler */
     struct samples samples;
     struct engine_rows rows;
     struct filling filling;

@@ -32,6 +32,11 @@ const char *const spent_names[] = {
     [SPENT_COUNT] = NULL,
 };
 
+const char *const use_names[] = {
+    [USE_WAITED] = "waited",   [USE_UNCOVERED] = "uncovered",     [USE_HOST] = "host",     [USE_NETWORK] = "network",
+    [USE_UNKNOWN] = "unknown", [USE_ACTIVE_LOST] = "active_lost", [USE_KERNEL] = "kernel", [USE_COUNT] = NULL,
+};
+
 double space_fragmented_gpus(const struct space_row *row)
 {
     double sum = 0;
@@ -72,4 +77,6 @@ const char record_timeline_columns[] =
     "largest_gang_8_gpus,mig_slices_unplaceable,"
     "spent_useful_gpu_s,spent_communication_gpu_s,spent_neighbours_gpu_s,spent_sliced_gpu_s,"
     "spent_repartition_gpu_s,spent_restart_gpu_s,spent_lost_gpu_s,spent_idle_held_gpu_s,"
-    "spent_reserved_gpu_s,spent_idle_gpu_s,spent_down_gpu_s,spent_absent_gpu_s";
+    "spent_reserved_gpu_s,spent_idle_gpu_s,spent_down_gpu_s,spent_absent_gpu_s,"
+    "use_waited_gpu_s,use_uncovered_gpu_s,use_host_gpu_s,use_network_gpu_s,use_unknown_gpu_s,"
+    "use_active_lost_gpu_s,use_kernel_gpu_s";

@@ -267,6 +267,19 @@ enum spent_cause {
 };
 extern const char *const spent_names[]; /* "useful", ..., NULL-terminated */
 
+/* What leads from GPU time by cause to SM activity; docs/activity.md has the law. */
+enum use_kind {
+    USE_WAITED,      /* free GPUs, as far as jobs that waited asked for them */
+    USE_UNCOVERED,   /* of partitioned GPUs, in no instance: part of SPENT_SLICED */
+    USE_HOST,        /* of jobs that work: without a kernel, for host and input */
+    USE_NETWORK,     /* of jobs that work: for the communication that SPENT_COMMUNICATION is lost to */
+    USE_UNKNOWN,     /* of jobs that work, whose SM activity is not known; they count in nothing below */
+    USE_ACTIVE_LOST, /* SM activity of work that was thrown away, counted when it was */
+    USE_KERNEL,      /* of GPUs while a kernel is on them */
+    USE_COUNT
+};
+extern const char *const use_names[]; /* "waited", ..., NULL-terminated */
+
 /* State just after `time`, and integrals from the start of the run to `time`. */
 struct timeline_row {
     time_ns time;
@@ -286,6 +299,7 @@ struct timeline_row {
     /* Integrals, by cause: they add up to the cluster's GPUs x `time` exactly.  Each is exact but for less than a
      * nanosecond of one GPU.  Only `useful` falls, when work is lost. */
     gpu_time_ns spent[SPENT_COUNT];
+    int64_t use_us[USE_COUNT]; /* integrals in GPUs x microseconds, each rounded down */
 };
 
 /* The state when a workload that fills the cluster (workloads/readers/fill.h) has reached `percent`: right after the

@@ -459,12 +459,14 @@ static void sample_space(struct buffer *buffer, const struct space_row *space)
     buffer_int(buffer, space->mig_slices_unplaceable);
 }
 
-static void sample_spent(struct buffer *buffer, const gpu_time_ns spent[SPENT_COUNT])
+static void sample_spent(struct buffer *buffer, const struct timeline_row *row)
 {
-    char *at = buffer_reserve(buffer, (SPENT_COUNT + 1) * LINE_NUMBER_CHARS_MAX);
+    char *at = buffer_reserve(buffer, (SPENT_COUNT + USE_COUNT + 1) * LINE_NUMBER_CHARS_MAX);
     *at++ = ',';
     for (int cause = 0; cause < SPENT_COUNT; cause++)
-        at = field_gpu_time(at, spent[cause], TIME_NS_PER_S, 9);
+        at = field_gpu_time(at, row->spent[cause], TIME_NS_PER_S, 9);
+    for (int kind = 0; kind < USE_COUNT; kind++)
+        at = field_gpu_time(at, row->use_us[kind], TIME_US_PER_S, 6);
     line_end(at, buffer);
 }
 
@@ -496,7 +498,7 @@ static struct error on_sample(void *self, const struct timeline_row *row)
         sample_space(buffer, &row->space);
     else
         buffer_string(buffer, space_unknown);
-    sample_spent(buffer, row->spent);
+    sample_spent(buffer, row);
     return output_flush_if_full(files->outputs[FILE_TIMELINE]);
 }
 

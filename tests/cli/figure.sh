@@ -10,7 +10,7 @@ set -u
 windtunnel report run --figure nonsense --svg x.svg
 said 2 'an unknown figure' <<'END_OF'
 error: there is no figure 'nonsense'
-  figures: timeline, free-gpus, queue-length, gpu-hours, queue-times
+  figures: timeline, waterfall, free-gpus, queue-length, gpu-hours, queue-times
 END_OF
 
 windtunnel report run --figure timeline
@@ -38,7 +38,7 @@ fi
 
 # ---- the figures ----
 
-for figure in timeline free-gpus queue-length gpu-hours queue-times; do
+for figure in timeline waterfall free-gpus queue-length gpu-hours queue-times; do
     windtunnel report run --figure $figure --svg $figure.svg --pdf $figure.pdf
     [ $status -eq 0 ] || fail "$figure: $(cat said.err)"
     is_silent said.out "$figure"
@@ -58,6 +58,8 @@ has_text timeline.svg allocated
 has_text timeline.svg capacity
 has_text queue-length.svg jobs
 has_text gpu-hours.svg useful
+has_text waterfall.svg SM-active
+has_text waterfall.svg 'of all GPU time'
 has_text queue-times.svg 'queue time'
 has_text queue-times.svg 'share of jobs'
 has_text queue-times.svg '100 %'

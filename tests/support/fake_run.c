@@ -444,6 +444,21 @@ static struct space_row space_at(const struct timeline_row *now)
     return row;
 }
 
+/* All that is allocated is useful, half of what is free was asked for, and kernels are there for a quarter longer than
+ * the SMs are busy. */
+static void spend(const struct fake_state *state, struct timeline_row *now)
+{
+    const gpu_time_ns all = (gpu_time_ns)state->run->gpus * now->time;
+    const gpu_time_ns useful = (gpu_time_ns)(now->allocated_gpu_s * 1e9), rest = all > useful ? all - useful : 0;
+    const gpu_time_ns reserved = (gpu_time_ns)(now->reserved_gpu_s * 1e9);
+    now->spent[SPENT_USEFUL] = all - rest;
+    now->spent[SPENT_RESERVED] = reserved < rest ? reserved : rest;
+    now->spent[SPENT_IDLE] = rest - now->spent[SPENT_RESERVED];
+    now->use_us[USE_WAITED] = (int64_t)(now->spent[SPENT_IDLE] / 2000);
+    now->use_us[USE_HOST] = (int64_t)(0.2 * (now->allocated_gpu_s - now->active_gpu_s) * 1e6);
+    now->use_us[USE_KERNEL] = (int64_t)(1.25 * now->active_gpu_s * 1e6);
+}
+
 static void feed_timeline(struct fake_state *state)
 {
     time_ns step = 3600 * TIME_NS_PER_S;
@@ -456,6 +471,7 @@ static void feed_timeline(struct fake_state *state)
         if (changes[i].kind == 3) {
             now.reserved_gpu_milli = now.pending_gpu_milli > 8000 ? 8000 : 0;
             now.space = space_at(&now);
+            spend(state, &now);
             assert_false(error_is(state->sink->on_sample(state->sink->self, &now)));
         } else {
             apply(&now, &changes[i]);

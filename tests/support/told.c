@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "reports/waterfall.h"
 #include "tests/support/spent.h"
 
 static char why[512]; /* the law that broke; "": none */
@@ -95,9 +96,39 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     return ERROR_OK;
 }
 
+/* The steps from all GPU time down to SM activity (reports/waterfall.h). */
+static void check_steps(const struct timeline_row *row)
+{
+    double spent[SPENT_COUNT], use[USE_COUNT], steps[FALL_COUNT], all = 0, sum = 0;
+    for (int cause = 0; cause < SPENT_COUNT; cause++) {
+        spent[cause] = (double)row->spent[cause] / 1e9;
+        all += cause != SPENT_ABSENT ? spent[cause] : 0;
+    }
+    for (int kind = 0; kind < USE_COUNT; kind++)
+        use[kind] = (double)row->use_us[kind] / 1e6;
+    const double slack = 1e-9 * all + 1e-5;
+    waterfall_of(spent, use, row->active_gpu_s, steps);
+    for (int step = 0; step < FALL_COUNT; step++) {
+        if (!(steps[step] >= 0))
+            broken("at %.9f s step %d is %.9g", time_to_seconds(row->time), step, steps[step]);
+        sum += steps[step];
+    }
+    if (fabs(sum - all) > slack)
+        broken("at %.9f s the steps add up to %.9f of %.9f GPU s", time_to_seconds(row->time), sum, all);
+    const double held = all - spent[SPENT_IDLE] - spent[SPENT_RESERVED] - spent[SPENT_REPARTITION] -
+                        spent[SPENT_RESTART] - use[USE_UNCOVERED];
+    if (use[USE_WAITED] > spent[SPENT_IDLE] + slack || use[USE_UNCOVERED] > spent[SPENT_SLICED] + slack ||
+        use[USE_KERNEL] > all + spent[SPENT_ABSENT] + slack)
+        broken("at %.9f s more GPUs are waited for, cut away or in use than there are", time_to_seconds(row->time));
+    if (use[USE_HOST] + use[USE_NETWORK] + use[USE_UNKNOWN] > held * (1 + 1e-6) + slack)
+        broken("at %.9f s jobs held %.9f GPU s, of which %.9f are at hosts, %.9f on the network and %.9f not known",
+               time_to_seconds(row->time), held, use[USE_HOST], use[USE_NETWORK], use[USE_UNKNOWN]);
+}
+
 static struct error on_sample(void *self, const struct timeline_row *row)
 {
     struct told *told = self;
+    check_steps(row);
     const char *wrong = spent_complaint(row, told->gpu_count);
     if (wrong != NULL)
         broken("at %.9f s %s", time_to_seconds(row->time), wrong);
@@ -254,6 +285,10 @@ static void compare_samples(const struct told *a, const struct told *b)
             if (x->spent[cause] != y->spent[cause])
                 broken("spent_%s at %.9f s is %.9f, observed %.9f", spent_names[cause], time_to_seconds(x->time),
                        (double)x->spent[cause] / 1e9, (double)y->spent[cause] / 1e9);
+        for (int kind = 0; kind < USE_COUNT; kind++)
+            if (x->use_us[kind] != y->use_us[kind])
+                broken("use_%s at %.9f s is %.9f, observed %.9f", use_names[kind], time_to_seconds(x->time),
+                       (double)x->use_us[kind] / 1e6, (double)y->use_us[kind] / 1e6);
         if (x->pending_jobs != y->pending_jobs || x->running_jobs != y->running_jobs ||
             x->allocated_gpu_milli != y->allocated_gpu_milli || x->reserved_gpu_milli != y->reserved_gpu_milli ||
             x->active_gpu_milli != y->active_gpu_milli || x->idle_held_gpu_milli != y->idle_held_gpu_milli ||

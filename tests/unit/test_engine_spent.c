@@ -43,6 +43,47 @@ static void test_plain(void **state)
     run_and_check(setup, &job, 1, &(struct spent_s){.useful = 4000, .idle = 4000});
 }
 
+static void check_use(struct run_log *log, enum use_kind kind, double gpu_s)
+{
+    const double is = (double)run_last_sample(log)->use_us[kind] / 1e6;
+    if (fabs(is - gpu_s) > 1e-2)
+        fail_msg("use %s: %.6f, not %.6f", use_names[kind], is, gpu_s);
+}
+
+/* Of training whose SMs are busy for half of the time a kernel is there for 0.76 of it, and for 0.24 the host works.
+ * Three of the four free GPUs are asked for. */
+static void test_kernels(void **state)
+{
+    (void)state;
+    struct run_job job = elastic(no_plan);
+    struct run_setup setup = plain_setup();
+    job.truth.sm_active_milli = 500;
+    script_start(0, 0, 0, 4);
+    struct run_log *log = run_jobs(&setup, &job, 1);
+    check_use(log, USE_KERNEL, 0.76 * 4000);
+    check_use(log, USE_HOST, 0.24 * 4000);
+    check_use(log, USE_WAITED, 3 * 1000);
+    check_use(log, USE_UNKNOWN, 0);
+    run_log_free(log);
+    cluster_free((struct cluster *)(uintptr_t)setup.cluster);
+}
+
+/* Nothing is known of the job but that it holds its GPUs. */
+static void test_unknown(void **state)
+{
+    (void)state;
+    struct run_job job = elastic(no_plan);
+    struct run_setup setup = plain_setup();
+    job.truth.sm_active_milli = SM_ACTIVE_UNKNOWN;
+    script_start(0, 0, 0, 4);
+    struct run_log *log = run_jobs(&setup, &job, 1);
+    check_use(log, USE_UNKNOWN, 4000);
+    check_use(log, USE_KERNEL, 0);
+    check_use(log, USE_HOST, 0);
+    run_log_free(log);
+    cluster_free((struct cluster *)(uintptr_t)setup.cluster);
+}
+
 /* Two of four members, then all: at half of the speed on half of the GPUs nothing is lost. */
 static void test_members(void **state)
 {
@@ -102,6 +143,9 @@ static void test_charged(void **state)
                 &(struct spent_s){
                     .useful = 4000, .restart = 4 * (10 + 5 + 50 + 80), .lost = 400, .idle = 4 * (215 + 1030) + 8 * 85});
     assert_true(fabs(run_last_sample(log)->active_gpu_s - 0.5 * 4400) < 1e-3);
+    check_use(log, USE_ACTIVE_LOST, 0.5 * 400);
+    check_use(log, USE_KERNEL, 0.76 * 4400); /* none while it loads, writes or warms up */
+    check_use(log, USE_HOST, 0.24 * 4400);
     run_log_free(log);
     cluster_free((struct cluster *)(uintptr_t)setup.cluster);
 }
@@ -181,6 +225,8 @@ static void test_repartition(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain),
+                                       cmocka_unit_test(test_kernels),
+                                       cmocka_unit_test(test_unknown),
                                        cmocka_unit_test(test_members),
                                        cmocka_unit_test(test_free_checkpoints),
                                        cmocka_unit_test(test_saves_to_leave),

@@ -130,6 +130,36 @@ TEST(a_print_holds_harmless_text)
     buffer_release(&script);
 }
 
+/* The first bar is on top, with its length behind it. */
+TEST(bars_are_drawn)
+{
+    static const double x[] = {40, 100, 0, 40}, y[] = {0, 1};
+    const struct plot_series series[] = {
+        {.label = "free", .x = x, .y = y, .count = 1, .colour = PLOT_GREEN, .is_bar = true},
+        {.label = "busy", .x = x + 2, .y = y + 1, .count = 1, .colour = PLOT_BLUE, .is_bar = true}};
+    const struct plot plot = {.title = "t",
+                              .description = "d",
+                              .id = "i",
+                              .series = series,
+                              .series_count = 2,
+                              .y_kind = PLOT_Y_NAMES,
+                              .x_max = 110,
+                              .y_min = -0.6,
+                              .y_max = 1.6};
+    struct buffer data = {0}, script = {0};
+    plot_data(&series[0], &data);
+    assert_string_equal(buffer_c_string(&data), "40 100 0\n");
+    plot_script(&plot, &on_page, &script);
+    assert_int_equal(occurrences(&script, "('free' 0, 'busy' 1)"), 1);
+    assert_int_equal(occurrences(&script, "set yrange [1.6000:-0.6000]"), 1);
+    assert_int_equal(occurrences(&script, "set label '60.0 %' at 100.0000,0.0000"), 1);
+    assert_int_equal(occurrences(&script, "with boxyerror"), 0);
+    assert_int_equal(occurrences(&script, "with boxxyerror"), 2);
+    assert_int_equal(occurrences(&script, "with lines"), 0);
+    buffer_release(&data);
+    buffer_release(&script);
+}
+
 /* A value that is not known breaks the line; a band has no line of its own, and belongs to the fills. */
 TEST(gaps_and_bands_are_drawn)
 {

@@ -137,8 +137,8 @@ TEST(without_gnuplot_the_tables_stand_alone)
     check_harmless(&page);
     check_balanced(&page);
     assert_int_equal(occurrences(&page, "<svg"), 0);
-    assert_int_equal(occurrences(&page, "No drawing: gnuplot is not installed"), 4);
-    assert_int_equal(occurrences(&page, "<details open><summary>Data"), 4);
+    assert_int_equal(occurrences(&page, "No drawing: gnuplot is not installed"), 6);
+    assert_int_equal(occurrences(&page, "<details open><summary>Data"), 5);
     buffer_release(&page);
 }
 
