@@ -64,11 +64,23 @@ const struct placement_policy *const placement_policies[] = {&placement_best_fit
 const struct preemption_policy *const preemption_policies[] = {&preemption_none, &preemption_checkpoint,
                                                                &preemption_kill, NULL};
 
-const struct victim_key *const victim_keys[] = {
-    &victim_borrowers,    &victim_class,     &victim_priority, &victim_smallest,
-    &victim_largest,      &victim_youngest,  &victim_oldest,   &victim_order,
-    &victim_cost,         &victim_surplus,   &victim_evicting, &victim_members,
-    &victim_other_queues, &victim_own_queue, &victim_by_right, NULL};
+const struct victim_key *const victim_keys[] = {&victim_borrowers,
+                                                &victim_class,
+                                                &victim_priority,
+                                                &victim_smallest,
+                                                &victim_largest,
+                                                &victim_youngest,
+                                                &victim_oldest,
+                                                &victim_order,
+                                                &victim_cost,
+                                                &victim_surplus,
+                                                &victim_evicting,
+                                                &victim_members,
+                                                &victim_other_queues,
+                                                &victim_own_queue,
+                                                &victim_by_right,
+                                                &victim_at_once,
+                                                NULL};
 
 const void *policy_registry_builtin(enum plugin_seam seam)
 {

@@ -19,23 +19,30 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
+static bool is_service(struct sched *sched, uint32_t slot)
+{
+    return sched_request_class(sched, &sched->jobs.jobs[slot])->class == JOB_INFERENCE;
+}
+
 static void fill_view(struct sched *sched, const struct plan_request *request, const struct unit *unit,
                       struct victim_view *view)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     const struct request_class *request_class = sched_request_class(sched, job);
-    *view = (struct victim_view){.id = job->id,
-                                 .asks_milli = request_class->charge[QUEUE_SUM_GPU],
-                                 .priority = job->priority,
-                                 .class = request_class->class,
-                                 .is_over_quota = unit->is_over_quota,
-                                 .is_surplus = unit->holding != UNIT_CORE,
-                                 .is_own_queue = request->preemptor != SLOT_NONE &&
-                                                 job->queue == sched->jobs.jobs[request->preemptor].queue,
-                                 .is_by_right = plan_is_all_by_right(sched, request, unit->queue),
-                                 .running = sched->now - job->decided,
-                                 .loss_gpu_ns = unit_terms(sched->plan, unit)->preemption_cost.loss_gpu_ns,
-                                 .order_rank = job->rank[0]};
+    *view = (struct victim_view){
+        .id = job->id,
+        .asks_milli = request_class->charge[QUEUE_SUM_GPU],
+        .priority = job->priority,
+        .class = request_class->class,
+        .is_over_quota = unit->is_over_quota,
+        .is_surplus = unit->holding != UNIT_CORE,
+        .is_own_queue = request->preemptor != SLOT_NONE && job->queue == sched->jobs.jobs[request->preemptor].queue,
+        .is_by_right = plan_is_all_by_right(sched, request, unit->queue),
+        .is_for_service = request->preemptor != SLOT_NONE && is_service(sched, request->preemptor),
+        .running = sched->now - job->decided,
+        .leaves_in = sched_grace(sched, unit->slot),
+        .loss_gpu_ns = unit_terms(sched->plan, unit)->preemption_cost.loss_gpu_ns,
+        .order_rank = job->rank[0]};
     for (uint32_t i = 0; i < job->holding_count; i++) {
         if (!holding_is_in_place(sched_job_holding(job, i))) {
             view->is_evicting |= sched_job_holding(job, i)->phase == HOLDING_LEAVING;

@@ -32,6 +32,8 @@ struct victim_view {
                             and the restart */
     uint64_t order_rank; /* the job's first rank in the order chain; larger is later */
     const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */
+    time_ns leaves_in;            /* the grace that it is given to save its work; 0: it leaves at once */
+    bool is_for_service;          /* the preemptor is of class inference */
 };
 
 struct victim_key {

@@ -31,6 +31,18 @@ const struct victim_key victim_class = {
     .rank = class_rank,
 };
 
+static uint64_t at_once(const struct victim_view *view)
+{
+    return view->is_for_service && view->leaves_in > 0;
+}
+
+const struct victim_key victim_at_once = {
+    .name = "at_once",
+    .summary = "for a service, jobs that save nothing before those that are given a grace; services start within a "
+               "cycle or two, and jobs without checkpoints pay",
+    .rank = at_once,
+};
+
 static uint64_t priority(const struct victim_view *view)
 {
     return rank_of_int(view->priority);

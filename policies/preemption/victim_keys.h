@@ -4,6 +4,7 @@
 
 #include "policies/preemption/preemption.h"
 
+extern const struct victim_key victim_at_once;
 extern const struct victim_key victim_borrowers;
 extern const struct victim_key victim_class;
 extern const struct victim_key victim_cost;

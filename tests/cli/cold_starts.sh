@@ -43,8 +43,8 @@ for name in ready_p50_s ready_p99_s cold_start_p99_s cold_start_mean_s pulled_re
         fail "$name is '$(metric charged $name)', but should be above 0"
     grep -q "$name" metrics.txt || fail "metrics does not define $name"
 done
-awk -v cold="$(metric charged pulled_registry_tb)" -v warm="$(metric warm pulled_registry_tb)" \
-    'BEGIN { exit !(warm <= cold) }' || fail 'with a warm_weight more is pulled from the registry'
+awk -v cold="$(metric charged lost_to_pull_gpu_h)" -v warm="$(metric warm lost_to_pull_gpu_h)" \
+    'BEGIN { exit !(warm <= cold) }' || fail 'with a warm_weight more GPU time is lost to pulls'
 
 # The files say what result.json says, and what was decided is decided again.
 if command -v python3 >/dev/null; then

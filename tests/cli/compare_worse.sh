@@ -1,5 +1,5 @@
 #!/bin/sh
-# A policy that was made a tenth worse, on a mix that fills the cluster: its gate fails, and the message says by how
+# A policy that was made a fifth worse, on a mix that fills the cluster: its gate fails, and the message says by how
 # much and in which decision it began.
 set -u
 . tests/support/cli.sh
@@ -20,7 +20,7 @@ assert (gate['state'], other['state']) == ('failed', 'passed'), comparison['gate
 now, worse = next(m['values'] for m in comparison['metrics'] if m['metric'] == 'queue_time_mean_s' and 'class' not in m
                   and len(m) == 5)
 rise = sum(worse) / sum(now) - 1
-assert 0.08 <= rise <= 0.13, f'it was not made a tenth worse: {rise}'
+assert 0.15 <= rise <= 0.23, f'it was not made a fifth worse: {rise}'
 first = comparison['sides'][1]['first_difference']
 assert first['decisions'][0] > 1000, first
 ratio = math.exp(sum(math.log(b / a) for a, b in zip(now, worse)) / len(now)) - 1  # as it is told: the mean of ratios
@@ -31,7 +31,7 @@ for name in ('said.out', 'c.gh', 'c.xml'):
     text = open(name).read().replace('%25', '%')
     for part in (amount, began, number):
         assert part in text, f'{name} does not say "{part}":\n{text[:2000]}'
-assert re.search(r'worse +does not start it: Headroom\.', open('said.out').read())
+assert re.search(r'now +starts it on .*\n +worse +holds space for it on ', open('said.out').read())
 END
 
 finish

@@ -14,8 +14,8 @@ TEST(test_abi_goes_with_the_structs)
         uint32_t policy_size, view_size;
     } sizes_of_abi_26[] = {
         [PLUGIN_ORDER] = {56, 384},     [PLUGIN_QUOTA] = {200, 1304},  [PLUGIN_PLACEMENT] = {80, 996},
-        [PLUGIN_GANG] = {40, 120},      [PLUGIN_ESTIMATE] = {56, 8},   [PLUGIN_VICTIM] = {24, 72},
-        [PLUGIN_PREEMPTION] = {40, 72}, [PLUGIN_BACKFILL] = {88, 240},
+        [PLUGIN_GANG] = {40, 120},      [PLUGIN_ESTIMATE] = {56, 8},   [PLUGIN_VICTIM] = {24, 88},
+        [PLUGIN_PREEMPTION] = {40, 88}, [PLUGIN_BACKFILL] = {88, 240},
     };
     if (sizeof(void *) != 8) {
         print_message("skipped: the sizes are those of a 64-bit machine\n");

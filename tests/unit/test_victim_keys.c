@@ -39,6 +39,11 @@ TEST(each_key_asks_its_question)
     assert_first(&victim_oldest, b, a);
     b = (struct victim_view){.loss_gpu_ns = 1};
     assert_first(&victim_cost, a, b);
+    b = (struct victim_view){.leaves_in = S};
+    assert_int_equal(victim_at_once.rank(&a), victim_at_once.rank(&b));
+    a.is_for_service = b.is_for_service = true;
+    assert_first(&victim_at_once, a, b);
+    a.is_for_service = false;
     b = (struct victim_view){.order_rank = 1};
     assert_first(&victim_order, b, a);
 }

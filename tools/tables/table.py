@@ -289,6 +289,31 @@ HEADROOM = Table(
     ),
 )
 
+# ---- equal ----
+
+# Loads at which what was tried meets the levels of `headline` with most seeds, under `windtunnel` or `kai`.
+EQUAL_MIXES = {"main at 1.0": (MAIN, "1.0"), "research at 0.9": ("scenarios/h100-500x8-research.json", "0.9")}
+EQUAL_SETS = {"kai": ("policy.quota.firm_needs_quota=false",)}
+EQUAL = Table(
+    """Presets with the same pieces of GPUs, those that jobs ask for, and the same jobs: what scheduling brings alone.
+
+    inference: p99          from submission to start, in seconds; all other waits are 95th percentiles of queue times
+    useful, SM-active, %    GPU time of work that was kept, and busy SMs, over all GPU time""",
+    groups=tuple(EQUAL_MIXES), seeds="1,2,3,4,5", rows=("windtunnel", "kai", "kubernetes", "slurm"),
+    group=lambda name, args, root: (
+        (EQUAL_MIXES[name][0],), (f"workload.synth.load_whole_gpu={EQUAL_MIXES[name][1]}",)),
+    row=lambda name, args: (("--policy", name), ("policy.sharing.policy=as_asked", *EQUAL_SETS.get(name, ()))),
+    columns=(
+        metric("inference: p99, s", "admission_p99_s", TENTH, BY_CLASS["inference"]),
+        metric("interactive, s", "queue_time_p95_s", by=("workload_class", "interactive")),
+        metric("small training, s", "queue_time_p95_s", by=("workload_class", "small training")),
+        metric("large training, h", "queue_time_p95_s", TENTH, ("workload_class", "large training"), 3600),
+        metric("useful, %", "useful_ratio", TENTH, unit=0.01),
+        metric("SM-active, %", "sm_active_ratio", TENTH, unit=0.01),
+        metric("GPU hours lost", "lost_gpu_h"),
+    ),
+)
+
 # ---- sharing ----
 
 CUTS = ("cluster.pools.h100.mig_recut=true", "policy.geometry=on_demand")
@@ -711,6 +736,6 @@ SHAKE = Table(
 )
 
 TABLES = {"preset": PRESET, "backfill": BACKFILL, "packing": PACKING, "topology": TOPOLOGY,
-          "headroom": HEADROOM,
+          "headroom": HEADROOM, "equal": EQUAL,
           "sharing": SHARING, "network": NETWORK, "cold-start": COLD_START, "idle": IDLE, "physics": PHYSICS,
           "cliff": CLIFF, "shake": SHAKE}
