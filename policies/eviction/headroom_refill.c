@@ -9,29 +9,6 @@
 
 enum { HEADROOM_BACKOFF = 16 };
 
-/* Is each GPU of the node free, or will it be free for any job once evictions have ended? */
-static bool will_be_whole(const struct sched *sched, node_id node)
-{
-    const struct ledger *ledger = sched->ledger;
-    gpu_id first = sched->cluster->nodes[node].first_gpu;
-    for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++)
-        if (ledger->gpus[first + g].free + ledger->gpus[first + g].coming != GPU_MILLI)
-            return false;
-    return ledger_is_open(ledger, node) && cluster_node_gpus(sched->cluster, node) > 0 &&
-           !cluster_node_type(sched->cluster, node)->is_tainted;
-}
-
-/* The number of whole free nodes: `nodes` if the headroom needs no more; else nodes that will be whole count too. */
-static int64_t count_whole(const struct sched *sched, int64_t nodes)
-{
-    if (nodes >= sched->headroom.whole_nodes || sched->ledger->coming_milli == 0)
-        return nodes;
-    nodes = 0;
-    for (node_id n = 0; n < sched->cluster->node_count; n++)
-        nodes += will_be_whole(sched, n);
-    return nodes;
-}
-
 /* Will the headroom lack a whole node, or GPUs, when all leaving space is free?  *request: what it lacks, a node or one
  * GPU. */
 static bool is_short(const struct sched *sched, struct request *request)
@@ -39,7 +16,7 @@ static bool is_short(const struct sched *sched, struct request *request)
     const struct headroom *headroom = &sched->headroom;
     const struct free_space now = headroom_free(sched);
     int64_t free = now.gpu_milli + sched->ledger->coming_milli;
-    bool lacks_node = count_whole(sched, now.whole_nodes) < headroom->whole_nodes;
+    bool lacks_node = now.whole_nodes < headroom->whole_nodes;
     *request = (struct request){.gpus = lacks_node ? headroom->node_gpus : 1};
     return lacks_node || free < headroom->gpu_milli;
 }

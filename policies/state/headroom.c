@@ -5,6 +5,8 @@
  * more, so that in-quota jobs find room without evictions.  Space that inference took comes back when jobs end or, if
  * that takes too long, by evictions where they cost least.
  * Inference jobs are no victims of a refill: they could take their place back at once.
+ * A node that will be whole when evictions have ended counts as whole, for a refill and for a start alike.  Otherwise a
+ * refill would evict from the node, and the victim start there again before the last of the others has left.
  * Under a flat quota the request classes differ by queue (is_by_queue).  Otherwise an in-quota job would stand behind
  * an over-quota job with the same request, which may not use the kept space.
  * Known limit: a refill that finds no victims waits for HEADROOM_BACKOFF state changes.
@@ -43,6 +45,27 @@ int64_t sched_free_milli(const struct sched *sched)
            ledger->not_up_milli; /* the capacity is of nodes that are up */
 }
 
+/* Is each GPU of the node free, or will it be free for any job once evictions have ended? */
+static bool will_be_whole(const struct sched *sched, node_id node)
+{
+    const struct ledger *ledger = sched->ledger;
+    const gpu_id first = sched->cluster->nodes[node].first_gpu;
+    for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++)
+        if (ledger->gpus[first + g].free + ledger->gpus[first + g].coming != GPU_MILLI)
+            return false;
+    return ledger_is_open(ledger, node) && cluster_node_gpus(sched->cluster, node) > 0 &&
+           !cluster_node_type(sched->cluster, node)->is_tainted;
+}
+
+/* At most as many as are kept. */
+static int64_t count_will_be_whole(const struct sched *sched)
+{
+    int64_t nodes = 0;
+    for (node_id n = 0; n < sched->cluster->node_count && nodes < sched->headroom.whole_nodes; n++)
+        nodes += will_be_whole(sched, n);
+    return nodes;
+}
+
 struct free_space headroom_count_free(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
@@ -50,6 +73,8 @@ struct free_space headroom_count_free(const struct sched *sched)
     for (uint32_t t = 0; t < sched->cluster->type_count; t++)
         if (sched->cluster->types[t].gpu_count > 0 && !sched->cluster->types[t].is_tainted)
             free.whole_nodes += ledger->index->types[t].whole[sched->cluster->types[t].gpu_count].member_count;
+    if (free.whole_nodes < sched->headroom.whole_nodes && ledger->coming_milli > 0)
+        free.whole_nodes = count_will_be_whole(sched);
     return free;
 }
 

@@ -8,7 +8,8 @@
 #include "policies/state/sched_state.h"
 
 struct free_space { /* in the whole cluster */
-    int64_t gpu_milli, whole_nodes;
+    int64_t gpu_milli;
+    int64_t whole_nodes; /* if fewer than are kept: with those that will be whole once evictions have ended */
 };
 
 void headroom_init(struct sched *sched);
