@@ -9,7 +9,7 @@ cat >gates.json <<'END'
 END
 windtunnel compare --scenario h100-500x8 --set world.end=2d --set workload.synth.duration=2d --seeds 5 \
     --set policy.sharing.policy=as_asked --set policy.headroom.owners_ratio=0.064 \
-    --side now --side worse:policy.headroom.gpus_ratio=0.034 --gates gates.json \
+    --side now --side worse:policy.headroom.gpus_ratio=0.038 --gates gates.json \
     --write json=c.json --write github=c.gh --write junit=c.xml
 [ "$status" -eq 10 ] || fail "status $status, not 10: $(cat said.err said.out)"
 python3 - <<'END' || fail 'the verdict does not say what the runs do'

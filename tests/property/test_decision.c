@@ -7,7 +7,7 @@
 #include "tests/support/random_run.h"
 #include "tests/support/scratch.h"
 
-enum { SEEDS_SMALL = 100, SEEDS_FULL = 600, DRAWS_MAX = 200, NUMBERS = 12, NUMBER_MAX = 30, STALL_STEPS = 4000 };
+enum { SEEDS_SMALL = 140, SEEDS_FULL = 600, DRAWS_MAX = 200, NUMBERS = 12, NUMBER_MAX = 30, STALL_STEPS = 4000 };
 
 static bool is_full_size(void)
 {
