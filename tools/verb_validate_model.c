@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/json_file.h"
+#include "studies/fabric/fabric_fit.h"
 #include "tools/model_tables.h"
 #include "tools/verbs.h"
 #include "topologies/cluster_load.h"
@@ -335,6 +336,43 @@ static struct error tell_training(const struct args *args, const struct machines
     return ERROR_OK;
 }
 
+/* ---- a fit ---- */
+
+static struct error fit_fabric(const struct args *args, const struct machines *machines, struct nccl_tests *tests,
+                               struct buffer *out)
+{
+    const struct cluster *cluster = machines->cluster;
+    struct fabric_start start = {.nvlink_ratio = cluster != NULL ? cluster->fabric.nvlink_ratio : 1,
+                                 .has_nvls = !args_flag(args, "no-nvls"),
+                                 .has_cluster = cluster != NULL};
+    struct fabric_fit fit;
+    double nic_gb_per_s;
+    if (args_operand_count(args) != 0)
+        return error_new(ERROR_USAGE, "--fit-fabric has no use for '%s'", args_operand(args, 0));
+    if (args_string(args, "domains") != NULL)
+        return error_new(ERROR_USAGE,
+                         "--domains needs --allreduce or --collective; the file says which hosts there are");
+    if (cluster != NULL && args_string(args, "nic-gb-per-s") != NULL)
+        return error_new(ERROR_USAGE, "--fit-fabric takes the NICs of --cluster: leave --nic-gb-per-s out");
+    start.system = collective_system_scaled(&machines->system, 1 / start.nvlink_ratio);
+    TRY(read_network(args, machines, &start.network_bytes_per_s));
+    TRY(real_option(args, "nic-gb-per-s", 0.001, 1e6, machines->system.nic_bytes_per_s / 1e9, &nic_gb_per_s));
+    start.system.nic_bytes_per_s = nic_gb_per_s * 1e9;
+    TRY(nccl_tests_read(tests, args_string(args, "fit-fabric")));
+    TRY(fabric_fit_make(&fit, tests, &start));
+    fabric_fit_show(&fit, tests, &start, out);
+    fabric_fit_release(&fit);
+    return ERROR_OK;
+}
+
+static struct error tell_fit(const struct args *args, const struct machines *machines, struct buffer *out)
+{
+    struct nccl_tests tests = {0};
+    struct error error = fit_fabric(args, machines, &tests, out);
+    nccl_tests_release(&tests);
+    return error;
+}
+
 /* ---- the verb ---- */
 
 /* Options that say nothing about the tables are refused with them. */
@@ -354,7 +392,7 @@ static struct error check_tables_alone(const struct args *args)
         if (args_string(args, with_value[i]) != NULL)
             given = with_value[i];
     if (given != NULL)
-        return error_new(ERROR_USAGE, "--%s needs --allreduce, --collective or --training", given);
+        return error_new(ERROR_USAGE, "--%s needs --allreduce, --collective, --training or --fit-fabric", given);
     if (args_operand_count(args) > 0)
         return error_new(ERROR_USAGE, "without --allreduce or --collective there is no use for '%s'",
                          args_operand(args, 0));
@@ -365,15 +403,18 @@ static struct error tell(const struct args *args, struct buffer *out, bool *hold
 {
     const char *collective = args_string(args, "collective");
     const bool is_all_reduce = args_flag(args, "allreduce"), is_training = args_string(args, "training") != NULL;
-    if (is_all_reduce + is_training + (collective != NULL) > 1)
-        return error_new(ERROR_USAGE, "--allreduce, --collective and --training exclude each other");
+    const bool is_fit = args_string(args, "fit-fabric") != NULL;
+    const int questions = is_all_reduce + is_training + is_fit + (collective != NULL);
+    if (questions > 1)
+        return error_new(ERROR_USAGE, "--allreduce, --collective, --training and --fit-fabric exclude each other");
     if (!is_training && args_string(args, "tp-domains") != NULL)
         return error_new(ERROR_USAGE, "--tp-domains needs --training");
-    if (is_training || is_all_reduce || collective != NULL) {
+    if (questions > 0) {
         struct machines machines;
         TRY(find_machines(args, &machines));
-        struct error error = is_training
-                                 ? tell_training(args, &machines, out)
+        struct error error = is_training ? tell_training(args, &machines, out)
+                             : is_fit
+                                 ? tell_fit(args, &machines, out)
                                  : tell_collective(args, &machines, is_all_reduce ? "all-reduce" : collective, out);
         machines_release(&machines);
         return error;

@@ -144,6 +144,16 @@ struct collective_system collective_system_over(const struct collective_system *
     return over;
 }
 
+struct collective_system collective_system_scaled(const struct collective_system *system, double nvlink_ratio)
+{
+    struct collective_system scaled = *system;
+    scaled.ring_bytes_per_s *= nvlink_ratio;
+    scaled.nvls_bytes_per_s *= nvlink_ratio;
+    scaled.nvls_bus_bytes_per_s_max *= nvlink_ratio;
+    scaled.through_bytes_per_s *= nvlink_ratio;
+    return scaled;
+}
+
 /* ---- places ---- */
 
 struct collective_place collective_place_even(const struct collective_system *system, uint32_t domains, uint32_t gpus,

@@ -109,6 +109,9 @@ const struct collective_system *collective_system_find(struct text name); /* NUL
 struct collective_system collective_system_over(const struct collective_system *system,
                                                 const struct transport *transport);
 
+/* The same machines with all rates inside a domain times `nvlink_ratio`, above 0. */
+struct collective_system collective_system_scaled(const struct collective_system *system, double nvlink_ratio);
+
 /* Where the members of a group stand. */
 struct collective_place {
     const struct collective_system *system; /* borrowed */

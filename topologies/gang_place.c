@@ -92,11 +92,7 @@ struct collective_system collective_system_of(const struct cluster *cluster, uin
     system.domain_gpus = domain_gpus;
     system.nic_bytes_per_s = cluster->fabric.rail_bytes_per_s;
     system.transport = &cluster->transport;
-    system.ring_bytes_per_s *= cluster->fabric.nvlink_ratio;
-    system.nvls_bytes_per_s *= cluster->fabric.nvlink_ratio;
-    system.nvls_bus_bytes_per_s_max *= cluster->fabric.nvlink_ratio;
-    system.through_bytes_per_s *= cluster->fabric.nvlink_ratio;
-    return system;
+    return collective_system_scaled(&system, cluster->fabric.nvlink_ratio);
 }
 
 /* ---- the place of given GPUs ---- */

@@ -76,7 +76,7 @@ error: there is no transport 'roce'
   one of: infiniband-ndr, roce-400g, gcp-tcpxo, aws-efa
 END
 refused_plainly 2 validate-model --cluster cluster.json <<'END'
-error: --cluster needs --allreduce, --collective or --training
+error: --cluster needs --allreduce, --collective, --training or --fit-fabric
 END
 
 finish

@@ -225,13 +225,13 @@ refused_plainly 2 validate-model --allreduce 8 8 1G --leaf-oversubscription 0.5 
 error: --leaf-oversubscription must be a number from 1 to 1000, not '0.5'
 END
 refused_plainly 2 validate-model --allreduce 8 8 1G --training plan.json <<'END'
-error: --allreduce, --collective and --training exclude each other
+error: --allreduce, --collective, --training and --fit-fabric exclude each other
 END
 refused_plainly 2 validate-model --training plan.json --no-nvls <<'END'
 error: --no-nvls needs --allreduce or --collective; no part of a training step uses NVLS
 END
 refused_plainly 2 validate-model --system b200 <<'END'
-error: --system needs --allreduce, --collective or --training
+error: --system needs --allreduce, --collective, --training or --fit-fabric
 END
 refused_plainly 2 validate-model 8 <<'END'
 error: without --allreduce or --collective there is no use for '8'

@@ -73,6 +73,7 @@ static const struct scene scenes[] = {
     {.name = "sweep report", .arguments = {"sweep", "report", "sw", "--out", "out/page.html"}},
     {.name = "validate", .arguments = {"validate", "s.json"}},
     {.name = "validate-model", .arguments = {"validate-model"}},
+    {.name = "validate-model --fit-fabric", .arguments = {"validate-model", "--fit-fabric", "nccl.txt"}},
     {.name = "report", .arguments = {"report", "rec", "--json"}},
     {.name = "bundle", .arguments = {"bundle", "rec", "--trust", "rec", "--out", "out/rec.json.zst"}},
     {.name = "reproduce", .arguments = {"reproduce", "old/rec.json", OUT}},
@@ -118,6 +119,11 @@ static const char trace_text[] = "job_id,submit_s,duration_s,gpus,queue,user\n"
                                  "b,10,600,32,blue,bob\n"
                                  "c,20,600,32,blue,bob\n"
                                  "d,30,600,33,blue,bob\n";
+static const char nccl_text[] =
+    "# all_reduce_perf\n# nThread 1\n"
+    "# Rank 0 Pid 1 on a device 0\n# Rank 1 Pid 2 on b device 0\n# size time algbw busbw\n"
+    "1048576 100 10.5 10.5\n4194304 200 21.0 21.0\n16777216 600 28.0 28.0\n67108864 2100 32.0 32.0\n"
+    "268435456 8000 33.6 33.6\n";
 static const char sweep_text[] = "{'scenario': 's.json',"
                                  " 'factors': [{'path': 'policy.preset', 'values': ['fifo', 'kai']}]}";
 static const char model_text[] =
@@ -585,6 +591,7 @@ static void make_inputs(void)
     scratch_write_json("sweep.json", sweep_text);
     scratch_write_json("model.json", model_text);
     scratch_write("jobs.csv", trace_text, strlen(trace_text));
+    scratch_write("nccl.txt", nccl_text, strlen(nccl_text));
     assert_int_equal(chmod(scratch_write("gnuplot", gnuplot_text, strlen(gnuplot_text)), 0755), 0);
     buffer_release(&cases);
     for (size_t r = 0; r < sizeof records / sizeof records[0]; r++)
