@@ -3,6 +3,7 @@
 # much and in which decision it began.
 set -u
 . tests/support/cli.sh
+seconds_max=300 # ten runs of two days
 
 cat >gates.json <<'END'
 {"gates": [{"metric": "queue_time_mean_s", "max_increase": "2%"}, {"metric": "allocation_ratio", "max_decrease": 0.02}]}
